@@ -1,0 +1,94 @@
+//! What an executor is given, and what it gives back: the one shape for every kind of hook.
+
+use std::time::Duration;
+
+use crate::event::{Context, Event};
+use crate::hook::HookSpec;
+use crate::id::{DispatchId, HookName};
+use crate::matching::Commands;
+use crate::outcome::Outcome;
+use crate::surroundings::Surroundings;
+
+/// One hook's asking.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// The hook.
+    pub hook: &'a HookSpec,
+    /// The event, as this hook is to see it.
+    pub event: &'a Event,
+    /// Where it happens.
+    pub cx: &'a Context,
+    /// The dispatch.
+    pub dispatch: &'a DispatchId,
+    /// What a shell parser made of the tool's command, where the tool has one.
+    pub commands: Option<&'a Commands>,
+    /// The input is another hook's rewrite: a block counts, a rewrite does not.
+    pub recheck: bool,
+    /// The machine.
+    pub surroundings: &'a Surroundings,
+    /// How long it may take.
+    pub time_limit: Duration,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The answer.
+    pub outcome: Outcome,
+    /// The hook saw a cut copy of the payload.
+    pub cut: bool,
+    /// Environment variables it exported (SessionStart).
+    pub exports: Vec<(String, String)>,
+    /// What a plugin logged.
+    pub log: Vec<LogLine>,
+    /// What is to be said about it: keys that were ignored, a folder that is gone.
+    pub warnings: Vec<String>,
+}
+
+impl From<Outcome> for Asked {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, cut: false, exports: Vec::new(), log: Vec::new(), warnings: Vec::new() }
+    }
+}
+
+/// One line of a plugin's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// How important its author found it.
+    pub level: LogLevel,
+    /// What it says.
+    pub message: String,
+}
+
+/// How important a log line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// Every step.
+    Trace,
+    /// For the plugin's author.
+    Debug,
+    /// Worth knowing.
+    Info,
+    /// Something is not as it should be.
+    Warn,
+    /// Something failed.
+    Error,
+}
+
+impl LogLevel {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Trace => "trace",
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// A hook's name as its plugin is told it: `function` in settings, else the name it is registered under.
+pub fn told_name<'a>(hook: &'a HookSpec, function: Option<&'a str>) -> &'a str {
+    function.unwrap_or_else(|| HookName::as_str(&hook.name))
+}

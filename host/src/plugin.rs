@@ -1,0 +1,103 @@
+//! What is known of a loaded plugin, and the door through which it is called.
+//!
+//! Owns no engine: `wasm` implements [`Code`]; the registry keeps it alive and drops it with its set.
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sha2::{Digest as _, Sha256};
+
+use crate::ask::{Ask, Asked};
+use crate::event::Object;
+use crate::hook::{CallbackHook, OnError};
+use crate::id::PluginName;
+
+/// The SHA-256 of a component's bytes: what a plugin *is*, whatever it is called.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// That of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What a plugin says of itself (`describe`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginInfo {
+    /// Its name.
+    pub name: PluginName,
+    /// Its version.
+    pub version: String,
+    /// What it is for.
+    pub description: String,
+    /// The hooks it wants to be registered.
+    pub hooks: Vec<WantedHook>,
+}
+
+/// A hook that a plugin wants to be registered, in its own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedHook {
+    /// The event's name.
+    pub event: String,
+    /// The hook's name.
+    pub name: String,
+    /// Its matcher.
+    pub matcher: Option<String>,
+    /// Its `if`.
+    pub condition: Option<String>,
+    /// How long a call may take.
+    pub timeout: Option<Duration>,
+    /// Once per session.
+    pub once: bool,
+    /// What a missing answer means.
+    pub on_error: Option<OnError>,
+}
+
+/// A loaded plugin that can be called.
+#[async_trait]
+pub trait Code: Send + Sync + fmt::Debug {
+    /// What it said of itself when it was loaded.
+    fn info(&self) -> &PluginInfo;
+
+    /// What it is.
+    fn digest(&self) -> Digest;
+
+    /// Asks it. Never fails and never panics: whatever goes wrong is an answer that is missing.
+    async fn call(&self, hook: &CallbackHook, ask: &Ask<'_>) -> Asked;
+}
+
+/// What a package's `plugin.json` says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Manifest {
+    /// The plugin's name.
+    pub name: Option<PluginName>,
+    /// Its version.
+    pub version: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The component's file, from the package's folder.
+    pub component: std::path::PathBuf,
+    /// Its hooks, each of kind callback; `None` leaves that to `describe`.
+    pub hooks: Option<Vec<crate::hook::HookSpec>>,
+    /// What its hooks read as their `config`, where they have none of their own.
+    pub config: Object,
+    /// What a missing answer of its hooks means, where they do not say.
+    pub on_error: Option<OnError>,
+    /// The permissions it asks for, as written.
+    pub permissions: Object,
+}
