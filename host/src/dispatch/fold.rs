@@ -1,0 +1,287 @@
+//! Many answers, one verdict: pure, in order of registration, never in order of arrival (contract: hooks, 6).
+//!
+//! Owns what each hook gets to see, what a missing answer means, and whose word counts. Runs nothing and waits for
+//! nothing: `run` and `recheck` drive it.
+
+use std::sync::Arc;
+
+use crate::event::{Event, EventClass, EventName, Object, merged};
+use crate::hook::{HookSpec, OnError};
+use crate::outcome::{Block, Cause, Change, Outcome, Permission, Said};
+use crate::text::{CONTEXT_CAP, DISPATCH_CONTEXT_CAP, cut};
+
+/// What a chain of hooks sees of the arguments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum InputView {
+    /// Every hook sees the arguments as the model gave them.
+    #[default]
+    Original,
+    /// Each hook sees what those before it wrote.
+    Waterfall,
+}
+
+/// Whether the chain goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// The next hook is asked.
+    GoesOn,
+    /// It is decided.
+    Ends,
+}
+
+/// What a chain came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folded {
+    /// The block that ended it, and the hook's place in the chain.
+    pub block: Option<(usize, Block)>,
+    /// The permission, who gave it, and why.
+    pub permission: Option<(usize, Permission, Option<String>)>,
+    /// The winning rewrite, as the hook gave it.
+    pub rewrite: Option<(usize, Object)>,
+    /// The arguments to go on with, where they changed.
+    pub input: Option<Object>,
+    /// The text that replaces the output, the error or the prompt.
+    pub output: Option<String>,
+    /// Every context, joined.
+    pub context: Option<String>,
+    /// Why hooks were not content with an output that is shown all the same.
+    pub complaint: Option<(usize, String)>,
+}
+
+/// A fold in progress.
+#[derive(Debug)]
+pub struct Fold {
+    event: Event,
+    class: EventClass,
+    view: InputView,
+    rewrite: Option<(usize, Object)>,
+    text: Option<Arc<str>>,
+    contexts: Vec<String>,
+    complaints: Vec<(usize, String)>,
+    opinions: Vec<Opinion>,
+    block: Option<(usize, Block)>,
+    seen: Vec<Seen>,
+}
+
+/// A permission that was given, and for which input.
+#[derive(Debug)]
+struct Opinion {
+    by: usize,
+    permission: Permission,
+    reason: Option<String>,
+    saw: Arc<Object>,
+    wrote: Option<Object>,
+}
+
+/// What one hook saw, and wrote.
+#[derive(Debug)]
+struct Seen {
+    by: usize,
+    input: Arc<Object>,
+    text: Option<Arc<str>>,
+    wrote_input: Option<Object>,
+    wrote_text: Option<Arc<str>>,
+}
+
+impl Fold {
+    /// A chain that has not begun.
+    pub fn new(event: Event, view: InputView) -> Self {
+        Self {
+            class: event.name.class(),
+            event,
+            view,
+            rewrite: None,
+            text: None,
+            contexts: Vec::new(),
+            complaints: Vec::new(),
+            opinions: Vec::new(),
+            block: None,
+            seen: Vec::new(),
+        }
+    }
+
+    /// The event as the next hook sees it. Outputs, errors and prompts are a chain: each hook sees what those before
+    /// it left, so that a later rewrite does not undo a redaction.
+    pub fn view(&self) -> Event {
+        let mut event = self.event.clone();
+        if let (InputView::Waterfall, Some((_, rewrite))) = (self.view, &self.rewrite) {
+            event = event.with_input(merged(&self.event.input, rewrite));
+        }
+        match &self.text {
+            Some(text) => event.with_text(text),
+            None => event,
+        }
+    }
+
+    /// Takes what hook number `by` answered when it was shown `saw`.
+    pub fn take(&mut self, by: usize, hook: &HookSpec, saw: &Event, outcome: &Outcome, saw_cut: bool) -> Flow {
+        let mut seen = Seen::of(by, saw);
+        let flow = match outcome {
+            Outcome::Continue(change) => self.change(by, saw, change, &mut seen),
+            Outcome::Block(block) => self.refuse(by, block.clone()),
+            Outcome::NoAnswer(cause) => self.silence(by, hook, cause, saw_cut),
+        };
+        self.seen.push(seen);
+        flow
+    }
+
+    fn change(&mut self, by: usize, saw: &Event, change: &Change, seen: &mut Seen) -> Flow {
+        if let Some(context) = change.context.as_deref().filter(|text| self.class.context && !text.is_empty()) {
+            self.contexts.push(cut(context, CONTEXT_CAP).into_owned());
+        }
+        if let Some(rewrite) = change.input.as_ref().filter(|_| self.class.input) {
+            seen.wrote_input = Some(merged(&self.event.input, rewrite));
+            self.rewrite = Some((by, rewrite.clone()));
+        }
+        if let Some(text) = change.output.as_deref().filter(|_| self.class.output) {
+            let text: Arc<str> = text.into();
+            seen.wrote_text = Some(text.clone());
+            self.text = Some(text);
+        }
+        self.opinion(by, saw, change, seen.wrote_input.clone())
+    }
+
+    fn opinion(&mut self, by: usize, saw: &Event, change: &Change, wrote: Option<Object>) -> Flow {
+        let Some(permission) = change.permission.filter(|_| self.takes_permissions()) else { return Flow::GoesOn };
+        if permission == Permission::Deny {
+            let reason = change.reason.clone().or_else(|| change.context.clone());
+            let reason = reason.unwrap_or_else(|| "a hook denied it".to_owned());
+            return self.refuse(by, Block { reason, said: Said::Explicitly, stop: false });
+        }
+        let reason = change.reason.clone();
+        self.opinions.push(Opinion { by, permission, reason, saw: saw.input.clone(), wrote });
+        Flow::GoesOn
+    }
+
+    fn takes_permissions(&self) -> bool {
+        matches!(self.event.name, EventName::PreToolUse | EventName::PermissionRequest)
+    }
+
+    fn refuse(&mut self, by: usize, block: Block) -> Flow {
+        if !self.class.gate {
+            return Flow::GoesOn;
+        }
+        // The tool has run, and a formatter that fails must neither hide the edit nor keep the next hook from
+        // redacting it.
+        if self.event.name == EventName::PostToolUse && matches!(block.said, Said::ByExitCode | Said::ByBreaking) {
+            self.complaints.push((by, block.reason));
+            return Flow::GoesOn;
+        }
+        self.block = Some((by, block));
+        Flow::Ends
+    }
+
+    fn silence(&mut self, by: usize, hook: &HookSpec, cause: &Cause, saw_cut: bool) -> Flow {
+        let reason = format!("hook `{}` gave no answer: {cause}", hook.name);
+        if self.withholds(hook, cause, saw_cut) {
+            return self.withhold(by, reason);
+        }
+        match hook.means_by_silence() {
+            OnError::Pass => Flow::GoesOn,
+            OnError::Block => self.refuse(by, Block { reason, said: Said::ByNotAnswering, stop: false }),
+        }
+    }
+
+    /// A hook that saw a cut copy of an output and gave that back was to change something: what, nobody knows.
+    fn withholds(&self, hook: &HookSpec, cause: &Cause, saw_cut: bool) -> bool {
+        saw_cut
+            && matches!(cause, Cause::RefusedRewrite(_))
+            && matches!(self.event.name, EventName::PostToolUse | EventName::PostToolUseFailure)
+            && hook.on_error != Some(OnError::Pass)
+    }
+
+    fn withhold(&mut self, by: usize, reason: String) -> Flow {
+        if self.class.gate {
+            return self.refuse(by, Block { reason, said: Said::ByNotAnswering, stop: false });
+        }
+        self.text = Some(reason.into());
+        Flow::Ends
+    }
+
+    /// The event as it would go on, where its input or its prompt changed: what hooks are to be asked about again.
+    pub fn changed(&self) -> Option<Event> {
+        if self.block.is_some() {
+            return None;
+        }
+        if let Some(input) = self.final_input() {
+            return Some(self.event.with_input(input));
+        }
+        let text = self.text.as_ref().filter(|_| self.event.name == EventName::UserPromptSubmit)?;
+        (self.event.text() != Some(text)).then(|| self.event.with_text(text))
+    }
+
+    fn final_input(&self) -> Option<Object> {
+        let (_, rewrite) = self.rewrite.as_ref()?;
+        Some(merged(&self.event.input, rewrite)).filter(|input| *input != *self.event.input)
+    }
+
+    /// Whether hook number `by` has seen or written exactly `event`.
+    pub fn knows(&self, by: usize, event: &Event) -> bool {
+        self.seen.iter().filter(|seen| seen.by == by).any(|seen| seen.covers(event))
+    }
+
+    /// Takes what hook number `by` answered about the changed event: blocks, denies and permissions count, rewrites and
+    /// contexts do not.
+    pub fn retake(&mut self, by: usize, hook: &HookSpec, saw: &Event, outcome: &Outcome) -> Flow {
+        match outcome {
+            Outcome::Continue(change) => {
+                let change = Change { input: None, output: None, context: None, ..change.clone() };
+                self.opinion(by, saw, &change, None)
+            }
+            Outcome::Block(block) => self.refuse(by, block.clone()),
+            Outcome::NoAnswer(cause) => self.silence(by, hook, cause, false),
+        }
+    }
+
+    /// What it came to. A blocked chain carries no rewrites.
+    pub fn finish(self) -> Folded {
+        let context = self.joined_contexts();
+        let complaint = self.complaint();
+        if let Some(block) = self.block {
+            return Folded { block: Some(block), context, complaint, ..Folded::default() };
+        }
+        let input = self.final_input();
+        let permission = self.permission(input.as_ref().unwrap_or(&self.event.input));
+        let output = self.text.filter(|text| self.event.text() != Some(text)).map(|text| text.to_string());
+        Folded { block: None, permission, rewrite: self.rewrite, input, output, context, complaint }
+    }
+
+    fn joined_contexts(&self) -> Option<String> {
+        let joined = self.contexts.join("\n");
+        Some(cut(&joined, DISPATCH_CONTEXT_CAP).into_owned()).filter(|text| !text.is_empty())
+    }
+
+    fn complaint(&self) -> Option<(usize, String)> {
+        let by = self.complaints.first()?.0;
+        let texts: Vec<_> = self.complaints.iter().map(|(_, text)| text.as_str()).collect();
+        Some((by, texts.join("\n")))
+    }
+
+    /// The strictest that was given, with the reason of the first that gave it. An allow counts only for the input on
+    /// which it was given.
+    fn permission(&self, input: &Object) -> Option<(usize, Permission, Option<String>)> {
+        let counts = |opinion: &&Opinion| {
+            opinion.permission != Permission::Allow
+                || *opinion.saw == *input
+                || opinion.wrote.as_ref().is_some_and(|wrote| wrote == input)
+        };
+        let strictest = self.opinions.iter().filter(counts).map(|opinion| opinion.permission).max()?;
+        let first = self.opinions.iter().filter(counts).find(|opinion| opinion.permission == strictest)?;
+        Some((first.by, strictest, first.reason.clone()))
+    }
+}
+
+impl Seen {
+    fn of(by: usize, event: &Event) -> Self {
+        let text = event.text().map(Into::into);
+        Self { by, input: event.input.clone(), text, wrote_input: None, wrote_text: None }
+    }
+
+    fn covers(&self, event: &Event) -> bool {
+        let text = event.text();
+        if event.name == EventName::UserPromptSubmit {
+            return self.text.as_deref() == text || (self.wrote_text.is_some() && self.wrote_text.as_deref() == text);
+        }
+        *self.input == *event.input || self.wrote_input.as_ref().is_some_and(|wrote| *wrote == *event.input)
+    }
+}

@@ -1,0 +1,38 @@
+//! Pure rules on who may do what: whether hooks may run here at all, and whose approval counts.
+
+use crate::hook::HookKind;
+use crate::registry::Hook;
+use crate::source::Source;
+
+/// Whether the project is trusted. The embedder says so; there is no default (contract: hooks, 10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Trust {
+    /// Hooks run.
+    Trusted,
+    /// No hook of any kind or source runs, where the project brings any.
+    Untrusted,
+}
+
+/// Whose approvals count (contract: hooks, 9: `sources_that_may_approve`).
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum MayApprove {
+    /// Those of every source.
+    #[default]
+    Every,
+    /// Those of these sources alone.
+    Only(Vec<Source>),
+}
+
+impl MayApprove {
+    /// Whether an approval of `hook` counts. A plugin in the sandbox approves only where that was granted, and nothing
+    /// can be granted yet.
+    pub fn allows(&self, hook: &Hook) -> bool {
+        if matches!(hook.spec.kind, HookKind::Callback(_)) {
+            return false;
+        }
+        match self {
+            Self::Every => true,
+            Self::Only(sources) => sources.contains(&hook.source),
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! Who is registered: sets of hooks by source, changed one swap at a time and read as immutable snapshots.
+//!
+//! Knows no files and no patterns. A dispatch takes one [`Snapshot`] and never sees half a change; a dropped hook lives
+//! until the last dispatch that asks it has ended, and [`Dropped::ended`] waits for that.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use tokio::sync::watch;
+
+use crate::event::EventName;
+use crate::hook::HookSpec;
+use crate::id::{Generation, HookName, Revision};
+use crate::plugin::Code;
+use crate::source::{Reach, Source, SourceKind, Sources};
+
+/// A registered hook.
+#[derive(Debug)]
+pub struct Hook {
+    /// What it is.
+    pub spec: HookSpec,
+    /// Who brought it.
+    pub source: Source,
+    /// Which registration of that source brought it.
+    pub generation: Generation,
+    /// Where it is asked.
+    pub reach: Reach,
+    /// The plugin that answers it, where one does.
+    pub code: Option<Arc<dyn Code>>,
+    running: AtomicUsize,
+    // Last, so that whoever waits for the end of it finds the plugin gone.
+    life: watch::Sender<()>,
+}
+
+impl Hook {
+    fn new(new: NewHook, generation: Generation, reach: &Reach) -> Arc<Self> {
+        Arc::new(Self {
+            spec: new.spec,
+            source: new.source,
+            generation,
+            reach: reach.clone(),
+            code: new.code,
+            running: AtomicUsize::new(0),
+            life: watch::channel(()).0,
+        })
+    }
+
+    /// Counts a call of it as running until the guard is dropped.
+    pub fn enter(self: &Arc<Self>) -> Running {
+        self.running.fetch_add(1, Ordering::Relaxed);
+        Running(self.clone())
+    }
+}
+
+/// A call that runs.
+#[derive(Debug)]
+pub struct Running(Arc<Hook>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A hook that is to be registered.
+#[derive(Clone, Debug)]
+pub struct NewHook {
+    /// What it is.
+    pub spec: HookSpec,
+    /// Who brings it.
+    pub source: Source,
+    /// The plugin that answers it, where one does.
+    pub code: Option<Arc<dyn Code>>,
+}
+
+/// Which set of a source is meant: what its author registers by hand stands apart from each package it loads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SetKey {
+    /// The settings files, which are merged with each other.
+    Settings,
+    /// What is registered from code.
+    Code(Source),
+    /// What a package brought, by the name of what was loaded.
+    Package(Source, String),
+}
+
+impl SetKey {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Settings => Source::Settings(crate::source::Scope::User).rank(),
+            Self::Code(source) | Self::Package(source, _) => source.rank(),
+        }
+    }
+
+    /// Settings count their generations together, since they are merged with each other.
+    fn counter(&self) -> Counter {
+        match self {
+            Self::Settings | Self::Code(Source::Settings(_)) | Self::Package(Source::Settings(_), _) => {
+                Counter::Settings
+            }
+            Self::Code(source) | Self::Package(source, _) => Counter::Of(source.clone()),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Counter {
+    Settings,
+    Of(Source),
+}
+
+/// What user settings switch off among the user's plugins and skills.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Disabled {
+    /// These names.
+    pub names: Vec<String>,
+    /// All of them.
+    pub all: bool,
+}
+
+impl Disabled {
+    /// Whether `hook` is switched off.
+    pub fn covers(&self, hook: &Hook) -> bool {
+        matches!(hook.source.kind(), SourceKind::Plugin | SourceKind::Skill)
+            && (self.all || self.names.iter().any(|name| name == hook.spec.name.as_str()))
+    }
+}
+
+/// One change of the registry.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// Puts this set in the place of the one of the same key, or behind the others of its rank.
+    Replace {
+        /// Which set.
+        key: SetKey,
+        /// Where it is asked.
+        reach: Reach,
+        /// Its hooks, in order.
+        hooks: Vec<NewHook>,
+    },
+    /// Puts the merged settings in the place of those before them.
+    Settings {
+        /// Their hooks, in order.
+        hooks: Vec<NewHook>,
+        /// What they switch off elsewhere.
+        disabled: Disabled,
+    },
+    /// Adds hooks from code; one of the same event and name takes the former one's place.
+    Add {
+        /// Who brings them.
+        source: Source,
+        /// Where they are asked.
+        reach: Reach,
+        /// The hooks, in order.
+        hooks: Vec<NewHook>,
+    },
+    /// Drops the hooks of this source, event and name.
+    Remove {
+        /// The source.
+        source: Source,
+        /// The event.
+        event: EventName,
+        /// The name.
+        name: HookName,
+    },
+    /// Drops all hooks of these sources.
+    RemoveAll(Sources),
+}
+
+/// What a change came to.
+#[derive(Debug)]
+pub struct Applied {
+    /// The registry's revision from now on.
+    pub revision: Revision,
+    /// The generation that was registered; 0 where none was.
+    pub generation: Generation,
+    /// What is no longer registered.
+    pub dropped: Dropped,
+}
+
+/// Hooks that are no longer registered; calls of them may still run.
+#[derive(Debug, Default)]
+pub struct Dropped {
+    /// How many hooks.
+    pub hooks: usize,
+    /// How many calls of them were still running when they were dropped.
+    pub running: usize,
+    lives: Vec<watch::Receiver<()>>,
+}
+
+impl Dropped {
+    fn of(hooks: Vec<Arc<Hook>>) -> Self {
+        Self {
+            hooks: hooks.len(),
+            running: hooks.iter().map(|hook| hook.running.load(Ordering::Relaxed)).sum(),
+            lives: hooks.iter().map(|hook| hook.life.subscribe()).collect(),
+        }
+    }
+
+    /// Waits until the last call has ended. From then on the hooks' compiled code and instances are gone.
+    pub async fn ended(self) {
+        for mut life in self.lives {
+            while life.changed().await.is_ok() {}
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Set {
+    key: SetKey,
+    hooks: Vec<Arc<Hook>>,
+}
+
+/// The registry as it was at one moment.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    /// How often the registry was changed before.
+    pub revision: Revision,
+    /// What user settings switch off.
+    pub disabled: Disabled,
+    sets: Vec<Set>,
+    by_event: HashMap<EventName, Vec<Arc<Hook>>>,
+}
+
+impl Snapshot {
+    fn new(revision: Revision, sets: Vec<Set>, disabled: Disabled) -> Self {
+        let mut by_event: HashMap<EventName, Vec<Arc<Hook>>> = HashMap::new();
+        for hook in sets.iter().flat_map(|set| &set.hooks) {
+            by_event.entry(hook.spec.event.clone()).or_default().push(hook.clone());
+        }
+        Self { revision, disabled, sets, by_event }
+    }
+
+    /// The hooks of this event, in the order in which they are asked.
+    pub fn at(&self, event: &EventName) -> &[Arc<Hook>] {
+        self.by_event.get(event).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every hook, in order of source and place.
+    pub fn hooks(&self) -> impl Iterator<Item = &Arc<Hook>> {
+        self.sets.iter().flat_map(|set| &set.hooks)
+    }
+}
+
+/// The registry.
+#[derive(Debug, Default)]
+pub struct Registry {
+    current: ArcSwap<Snapshot>,
+    generations: Mutex<HashMap<Counter, Generation>>,
+}
+
+impl Registry {
+    /// The registry as it is now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// Makes one change: a dispatch that begins afterwards sees all of it, one that began before sees none of it.
+    pub fn apply(&self, change: Change) -> Applied {
+        // One writer at a time; readers are not held up.
+        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.current.load_full();
+        let mut draft = Draft { sets: before.sets.clone(), disabled: before.disabled.clone(), gone: Vec::new() };
+        let generation = draft.change(change, &mut generations);
+        let revision = Revision(before.revision.0 + 1);
+        self.current.store(Arc::new(Snapshot::new(revision, draft.sets, draft.disabled)));
+        Applied { revision, generation, dropped: Dropped::of(draft.gone) }
+    }
+}
+
+/// The sets of a snapshot to come.
+struct Draft {
+    sets: Vec<Set>,
+    disabled: Disabled,
+    gone: Vec<Arc<Hook>>,
+}
+
+impl Draft {
+    fn change(&mut self, change: Change, generations: &mut HashMap<Counter, Generation>) -> Generation {
+        let mut next = |key: &SetKey| {
+            let counter = generations.entry(key.counter()).or_default();
+            counter.0 += 1;
+            *counter
+        };
+        match change {
+            Change::Replace { key, reach, hooks } => {
+                let generation = next(&key);
+                let hooks = hooks.into_iter().map(|hook| Hook::new(hook, generation, &reach)).collect();
+                self.put(key, hooks);
+                generation
+            }
+            Change::Settings { hooks, disabled } => {
+                let generation = next(&SetKey::Settings);
+                let hooks = hooks.into_iter().map(|hook| Hook::new(hook, generation, &Reach::Everywhere)).collect();
+                self.put(SetKey::Settings, hooks);
+                self.disabled = disabled;
+                generation
+            }
+            Change::Add { source, reach, hooks } => {
+                let key = SetKey::Code(source);
+                let generation = next(&key);
+                let new = hooks.into_iter().map(|hook| Hook::new(hook, generation, &reach));
+                self.add(key, new);
+                generation
+            }
+            Change::Remove { source, event, name } => {
+                self.drop_where(|h| h.source == source && h.spec.event == event && h.spec.name == name);
+                Generation(0)
+            }
+            Change::RemoveAll(sources) => {
+                self.drop_where(|h| sources.covers(&h.source));
+                Generation(0)
+            }
+        }
+    }
+
+    fn put(&mut self, key: SetKey, hooks: Vec<Arc<Hook>>) {
+        match self.sets.iter_mut().find(|set| set.key == key) {
+            Some(set) => self.gone.append(&mut std::mem::replace(&mut set.hooks, hooks)),
+            None => {
+                let at = self.sets.partition_point(|set| set.key.rank() <= key.rank());
+                self.sets.insert(at, Set { key, hooks });
+            }
+        }
+    }
+
+    fn add(&mut self, key: SetKey, new: impl Iterator<Item = Arc<Hook>>) {
+        let mut hooks = self.sets.iter().find(|set| set.key == key).map_or_else(Vec::new, |set| set.hooks.clone());
+        for hook in new {
+            let same = |old: &Arc<Hook>| {
+                old.spec.event == hook.spec.event && old.spec.name == hook.spec.name && old.reach == hook.reach
+            };
+            match hooks.iter().position(same) {
+                Some(at) => self.gone.push(std::mem::replace(&mut hooks[at], hook)),
+                None => hooks.push(hook),
+            }
+        }
+        match self.sets.iter_mut().find(|set| set.key == key) {
+            Some(set) => set.hooks = hooks,
+            None => self.put(key, hooks),
+        }
+    }
+
+    fn drop_where(&mut self, gone: impl Fn(&Hook) -> bool) {
+        for set in &mut self.sets {
+            let (dropped, kept) = std::mem::take(&mut set.hooks).into_iter().partition(|hook| gone(hook));
+            set.hooks = kept;
+            self.gone.extend::<Vec<_>>(dropped);
+        }
+        self.sets.retain(|set| !set.hooks.is_empty());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hook::CommandHook;
+    use crate::source::Scope;
+
+    fn hook(name: &str, source: &Source) -> NewHook {
+        let spec = HookSpec::new(EventName::Stop, name, CommandHook::new("true").into());
+        NewHook { spec, source: source.clone(), code: None }
+    }
+
+    fn add(registry: &Registry, source: Source, names: &[&str]) -> Applied {
+        let hooks = names.iter().map(|name| hook(name, &source)).collect();
+        registry.apply(Change::Add { source, reach: Reach::Everywhere, hooks })
+    }
+
+    fn names(registry: &Registry) -> Vec<String> {
+        registry.snapshot().at(&EventName::Stop).iter().map(|h| h.spec.name.to_string()).collect()
+    }
+
+    #[test]
+    fn sources_are_asked_in_their_order_however_they_came() {
+        let registry = Registry::default();
+        add(&registry, Source::Session("s".into()), &["session"]);
+        add(&registry, Source::Skill("k".into()), &["skill"]);
+        add(&registry, Source::Plugin("b".into()), &["plugin-b"]);
+        add(&registry, Source::Plugin("a".into()), &["plugin-a"]);
+        add(&registry, Source::Sdk, &["sdk"]);
+        let user = Source::Settings(Scope::User);
+        registry.apply(Change::Settings { hooks: vec![hook("user", &user)], disabled: Disabled::default() });
+        add(&registry, Source::Managed, &["managed"]);
+        assert_eq!(names(&registry), ["managed", "sdk", "user", "plugin-b", "plugin-a", "skill", "session"]);
+    }
+
+    #[test]
+    fn a_generation_is_counted_per_source_and_a_revision_per_change() {
+        let registry = Registry::default();
+        assert_eq!(add(&registry, Source::Sdk, &["a"]).generation, Generation(1));
+        assert_eq!(add(&registry, Source::Skill("k".into()), &["b"]).generation, Generation(1));
+        let again = add(&registry, Source::Sdk, &["a", "c"]);
+        assert_eq!((again.generation, again.revision, again.dropped.hooks), (Generation(2), Revision(3), 1));
+        assert_eq!(names(&registry), ["a", "c", "b"]);
+    }
+
+    #[test]
+    fn a_package_does_not_push_out_what_code_registered() {
+        let registry = Registry::default();
+        let source = Source::Skill("k".into());
+        add(&registry, source.clone(), &["code"]);
+        for generation in [2, 3] {
+            let key = SetKey::Package(source.clone(), "p".into());
+            let hooks = vec![hook("package", &source)];
+            let applied = registry.apply(Change::Replace { key, reach: Reach::Everywhere, hooks });
+            assert_eq!(applied.generation, Generation(generation));
+            assert_eq!(names(&registry), ["code", "package"]);
+        }
+        assert_eq!(registry.apply(Change::RemoveAll(source.into())).dropped.hooks, 2);
+        assert!(names(&registry).is_empty());
+    }
+
+    #[test]
+    fn one_hook_is_dropped_by_source_event_and_name() {
+        let registry = Registry::default();
+        add(&registry, Source::Sdk, &["a", "b"]);
+        let dropped =
+            registry.apply(Change::Remove { source: Source::Sdk, event: EventName::Stop, name: "a".into() }).dropped;
+        assert_eq!(dropped.hooks, 1);
+        assert_eq!(names(&registry), ["b"]);
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_dropped_hook_waits_for_the_call_that_runs() {
+        let registry = Registry::default();
+        add(&registry, Source::Sdk, &["a"]);
+        let before = registry.snapshot();
+        let running = before.at(&EventName::Stop)[0].enter();
+        let dropped = registry.apply(Change::RemoveAll(Source::Sdk.into())).dropped;
+        assert_eq!((dropped.hooks, dropped.running), (1, 1));
+        let ended = tokio::spawn(dropped.ended());
+        tokio::task::yield_now().await;
+        assert!(!ended.is_finished());
+        drop(running);
+        drop(before);
+        ended.await.unwrap();
+    }
+}
