@@ -1,0 +1,5 @@
+//! x
+mod expression;
+mod matcher;
+mod pattern;
+pub mod shell;
