@@ -206,25 +206,5 @@ impl Parsing {
     }
 }
 
-
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every form of every simple command.
-    fn forms(text: &str) -> Vec<String> {
-        Commands::parse(text).list.iter().flat_map(SimpleCommand::forms).map(str::to_owned).collect()
-    }
-
-    fn joined(text: &str) -> Vec<String> {
-        Commands::parse(text).list.iter().map(|command| command.joined().to_owned()).collect()
-    }
-
-    #[test]
-    fn probe() {
-        for text in ["cd x && rm -rf y", "/bin/rm -rf y", "echo \"a $(rm y) b\" `ls`", "sudo -u x rm z", "bash -lc 'rm x'", "cat <<E\n$(rm y)\nE\n", "((x=1)); for ((i=0;i<3;i++)); do ls; done", "a=(1 $(rm z) 2) ls", "for i in a b; do rm $i; done > f"] {
-            println!("{text:?} {:?} {:?}", forms(text), Commands::parse(text));
-        }
-    }
-}
+mod tests;
