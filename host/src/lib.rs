@@ -1,16 +1,3 @@
-//! Tacklebox runs an agent's lifecycle hooks.
+//! x
 
-pub mod ask;
-pub mod diagnostic;
-pub mod event;
-pub mod hook;
-pub mod id;
 pub mod matching;
-pub mod outcome;
-pub mod plugin;
-pub mod policy;
-pub mod registry;
-pub mod report;
-pub mod source;
-pub mod surroundings;
-pub mod text;

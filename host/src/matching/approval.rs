@@ -1,0 +1,100 @@
+//! The strict reading of a condition: whether its hook may approve a call.
+//!
+//! It owns the opposite of what [`super::condition`] does with doubt: there one test that holds is enough, here every
+//! part must be met as a whole and anything out of the ordinary must be spelled by the pattern. Whether the hook's
+//! source may approve at all is policy, not matching.
+
+use super::condition::{Alternative, Call, Condition, Subject, Test};
+use super::matcher::MatcherHit;
+use super::pattern::Pattern;
+use super::shell::{Commands, SimpleCommand, Within};
+
+impl Condition {
+    /// Whether a hook with this condition may approve the call. If not, the hook has no opinion on it.
+    ///
+    /// A command must have parsed; nothing in it but simple commands may have an effect; and each of them, those in
+    /// substitutions too, must be met from end to end by one of the alternatives. Otherwise the path counts, without
+    /// `..` unless the pattern spells that; where nothing is known about the tool, every value.
+    pub fn approves(&self, call: &Call<'_>) -> bool {
+        let asked: Vec<&Alternative> = self.alternatives.iter().filter(|asked| asked.surely_of(call.tool)).collect();
+        match call.subject {
+            Subject::Command(commands) => commands.is_some_and(|commands| all_met(&asked, commands)),
+            Subject::Path(path) => asked.iter().any(|asked| asked.meets_value(path)),
+            Subject::Unknown => asked.iter().any(|asked| asked.is_bare()) || values_met(&asked, &call.values().each),
+        }
+    }
+}
+
+fn all_met(asked: &[&Alternative], commands: &Commands) -> bool {
+    let mut run = commands.list.iter().filter(|command| command.within == Within::Text).peekable();
+    commands.parsed
+        && !commands.side_effects
+        // A text without a command is nothing to approve.
+        && run.peek().is_some()
+        && run.all(|command| command.literal && asked.iter().any(|asked| asked.meets_command(command)))
+}
+
+fn values_met(asked: &[&Alternative], values: &[String]) -> bool {
+    !values.is_empty() && values.iter().all(|value| asked.iter().any(|asked| asked.meets_value(Some(value))))
+}
+
+impl Alternative {
+    /// A tool pattern that reached its backtrack limit is not sure.
+    fn surely_of(&self, tool: &str) -> bool {
+        let hit = self.tool.as_ref().and_then(|matcher| matcher.test(tool));
+        hit.is_some_and(|hit| hit != MatcherHit::PatternLimit)
+    }
+
+    fn is_bare(&self) -> bool {
+        matches!(self.test, Test::Bare)
+    }
+
+    fn meets_value(&self, value: Option<&str>) -> bool {
+        match (&self.test, value) {
+            (Test::Bare, _) => true,
+            (Test::Pattern(pattern), Some(value)) => pattern.covers(value) && (!climbs(value) || climbs(pattern.text())),
+            (Test::Pattern(_), None) | (Test::Unreadable, _) => false,
+        }
+    }
+
+    fn meets_command(&self, command: &SimpleCommand) -> bool {
+        let ordinary = command.assignments.is_empty() && command.redirections.is_empty() && folder(command).is_empty();
+        match &self.test {
+            Test::Bare => ordinary,
+            Test::Pattern(pattern) if ordinary => pattern.covers(command.joined()),
+            Test::Pattern(pattern) => spells(pattern, command) && pattern.covers(&in_full(command)),
+            Test::Unreadable => false,
+        }
+    }
+}
+
+/// Whether a path leaves a folder upwards, so that `src/*` would cover a file outside of `src`.
+fn climbs(path: &str) -> bool {
+    path.split(['/', '\\']).any(|part| part == "..")
+}
+
+/// The folder of the first word, with its slash.
+fn folder(command: &SimpleCommand) -> &str {
+    let first = command.words.first().map_or("", String::as_str);
+    first.rfind('/').map_or("", |slash| &first[..=slash])
+}
+
+/// Whether the pattern holds literally what is out of the ordinary about a command.
+fn spells(pattern: &Pattern, command: &SimpleCommand) -> bool {
+    let text = pattern.text();
+    command.assignments.iter().all(|assignment| text.contains(assignment.as_str()))
+        && command.redirections.iter().all(|redirection| text.contains(&spelled(redirection)))
+        && text.contains(folder(command))
+}
+
+fn spelled((operator, target): &(&'static str, String)) -> String {
+    format!("{operator} {target}")
+}
+
+/// Assignments, words and redirections of a command, in this order.
+fn in_full(command: &SimpleCommand) -> String {
+    let mut parts: Vec<String> = command.assignments.clone();
+    parts.extend(command.words.iter().cloned());
+    parts.extend(command.redirections.iter().map(spelled));
+    parts.join(" ")
+}

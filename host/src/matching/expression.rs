@@ -1,0 +1,92 @@
+//! A regular expression as a settings file spells it: compiled by the linear engine where that can, by the
+//! backtracking one where the pattern needs look-around.
+//!
+//! It owns which engine reads a pattern and what running out of steps means. What the pattern is tested on is
+//! [`super::matcher`]'s and [`super::pattern`]'s affair.
+
+/// A compiled expression, of whichever engine could read it.
+#[derive(Clone, Debug)]
+pub(super) enum Expression {
+    /// Linear time, no look-around.
+    Linear(regex::Regex),
+    /// Look-around and back-references, at the price of a step limit.
+    Backtracking(fancy_regex::Regex),
+}
+
+/// What testing an expression came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// It does not occur.
+    No,
+    /// It occurs.
+    Yes,
+    /// The engine gave up before it knew. A guard must not be passable by making it give up.
+    Limit,
+}
+
+impl Expression {
+    /// Compiles a pattern to be found anywhere in a text.
+    ///
+    /// A pattern over the engines' size limit is an error like any other: what cannot be compiled cannot guard.
+    pub(super) fn new(pattern: &str) -> Result<Expression, String> {
+        if let Ok(linear) = regex::Regex::new(pattern) {
+            return Ok(Expression::Linear(linear));
+        }
+        fancy_regex::Regex::new(pattern)
+            .map(Expression::Backtracking)
+            .map_err(|error| one_line(&error.to_string()))
+    }
+
+    /// Compiles a pattern that must cover the whole of a text.
+    pub(super) fn covering(pattern: &str) -> Option<Expression> {
+        // Both must compile: `a)|(b` is an error on its own, and wrapping it must not make sense of it.
+        Expression::new(pattern).ok()?;
+        Expression::new(&format!(r"\A(?:{pattern})\z")).ok()
+    }
+
+    /// Tests whether it occurs in a text.
+    pub(super) fn find(&self, text: &str) -> Found {
+        let found = match self {
+            Expression::Linear(expression) => return Found::from(expression.is_match(text)),
+            Expression::Backtracking(expression) => expression.is_match(text),
+        };
+        found.map_or(Found::Limit, Found::from)
+    }
+}
+
+impl From<bool> for Found {
+    fn from(found: bool) -> Found {
+        if found { Found::Yes } else { Found::No }
+    }
+}
+
+/// The engines draw their errors over several lines; a diagnostic has one.
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn look_around_falls_back_to_the_backtracking_engine() {
+        assert!(matches!(Expression::new("a+"), Ok(Expression::Linear(_))));
+        assert!(matches!(Expression::new("^(?!a)"), Ok(Expression::Backtracking(_))));
+        assert!(Expression::new("([").is_err());
+    }
+
+    #[test]
+    fn running_out_of_steps_is_said() {
+        let slow = Expression::new(r"(?=(a+)+$)(a|a)*b\1").expect("compiles");
+        assert_eq!(slow.find(&"a".repeat(60)), Found::Limit);
+    }
+
+    #[test]
+    fn covering_means_from_end_to_end() {
+        let whole = Expression::covering("git|git push").expect("compiles");
+        assert_eq!(whole.find("git push"), Found::Yes);
+        assert_eq!(whole.find("git pull"), Found::No);
+        assert!(Expression::covering("a)|(b").is_none());
+    }
+}
