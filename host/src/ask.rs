@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::event::{Context, Event};
 use crate::hook::HookSpec;
-use crate::id::{DispatchId, HookName};
+use crate::id::DispatchId;
 use crate::matching::Commands;
 use crate::outcome::Outcome;
 use crate::surroundings::Surroundings;
@@ -86,9 +86,4 @@ impl LogLevel {
             Self::Error => "error",
         }
     }
-}
-
-/// A hook's name as its plugin is told it: `function` in settings, else the name it is registered under.
-pub fn told_name<'a>(hook: &'a HookSpec, function: Option<&'a str>) -> &'a str {
-    function.unwrap_or_else(|| HookName::as_str(&hook.name))
 }

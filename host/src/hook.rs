@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::diagnostic::Place;
 use crate::event::{Context, Event, EventName, Object};
 use crate::id::HookName;
+pub use crate::matching::Dialect;
 use crate::matching::{Condition, Matcher};
 use crate::outcome::Outcome;
 
@@ -73,6 +74,19 @@ impl HookSpec {
     /// What a missing answer of it means (contract: hooks, 2).
     pub fn means_by_silence(&self) -> OnError {
         self.on_error.unwrap_or_else(|| self.kind.default_on_error(&self.event))
+    }
+
+    /// The name under which a plugin is told which of its hooks is meant: `function` in settings, else its own.
+    pub fn told_name(&self) -> &str {
+        match &self.kind {
+            HookKind::Callback(CallbackHook { function: Some(function), .. }) => function,
+            _ => self.name.as_str(),
+        }
+    }
+
+    /// Whether it only looks on, and is not asked about another hook's rewrite.
+    pub fn observes(&self) -> bool {
+        matches!(self.kind, HookKind::Function(FunctionHook::Async { observes: true, .. }))
     }
 
     /// Whether it is the same as `other` in everything but name and place.
@@ -219,14 +233,6 @@ pub enum Shell {
     Bash,
     /// `pwsh -NoProfile -NonInteractive -Command`.
     Powershell,
-}
-
-/// How a payload goes in and an answer is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// The payload in the environment; any non-zero exit code blocks.
-    #[default]
-    Freecode,
 }
 
 /// A hook's own part of its environment.

@@ -1,3 +1,19 @@
-//! x
+//! Tacklebox runs an agent's lifecycle hooks.
 
+pub mod ask;
+pub mod diagnostic;
+pub mod dispatch;
+pub mod event;
+pub mod executor;
+pub mod hook;
+pub mod id;
 pub mod matching;
+pub mod once;
+pub mod outcome;
+pub mod plugin;
+pub mod policy;
+pub mod registry;
+pub mod report;
+pub mod source;
+pub mod surroundings;
+pub mod text;

@@ -14,7 +14,7 @@ use crate::event::EventName;
 use crate::hook::HookSpec;
 use crate::id::{Generation, HookName, Revision};
 use crate::plugin::Code;
-use crate::source::{Reach, Source, SourceKind, Sources};
+use crate::source::{Reach, Scope, Source, SourceKind, Sources};
 
 /// A registered hook.
 #[derive(Debug)]
@@ -238,6 +238,12 @@ impl Snapshot {
         self.by_event.get(event).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether the project itself has anything that would run.
+    pub fn project_brings_hooks(&self) -> bool {
+        let projects = |hook: &Arc<Hook>| matches!(hook.source, Source::Settings(Scope::Project | Scope::Local));
+        self.hooks().any(projects)
+    }
+
     /// Every hook, in order of source and place.
     pub fn hooks(&self) -> impl Iterator<Item = &Arc<Hook>> {
         self.sets.iter().flat_map(|set| &set.hooks)
@@ -357,7 +363,6 @@ impl Draft {
 mod tests {
     use super::*;
     use crate::hook::CommandHook;
-    use crate::source::Scope;
 
     fn hook(name: &str, source: &Source) -> NewHook {
         let spec = HookSpec::new(EventName::Stop, name, CommandHook::new("true").into());

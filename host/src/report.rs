@@ -32,6 +32,8 @@ pub struct Report {
     pub hooks: Vec<HookReport>,
     /// Whose word the verdict is, where one hook's is.
     pub decided_by: Option<DecidedBy>,
+    /// The hook whose rewrite is to run, where one is.
+    pub rewritten_by: Option<DecidedBy>,
     /// What a person is to be shown.
     pub messages: Vec<String>,
     /// What went wrong, with hook and cause.

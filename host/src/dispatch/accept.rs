@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::ask::Asked;
 use crate::event::{Event, Object};
-use crate::matching::{Call, Commands, ToolTable};
+use crate::matching::Call;
 use crate::outcome::{Cause, Change, Outcome, Permission};
 use crate::policy::MayApprove;
 use crate::registry::Hook;
@@ -16,8 +16,7 @@ use crate::text::{MARKER, ends_cut};
 pub(super) struct Accept<'a> {
     pub(super) hook: &'a Hook,
     pub(super) saw: &'a Event,
-    pub(super) commands: Option<&'a Commands>,
-    pub(super) tools: &'a ToolTable,
+    pub(super) call: &'a Call<'a>,
     pub(super) may_approve: &'a MayApprove,
 }
 
@@ -44,7 +43,7 @@ impl Accept<'_> {
 
     fn may_approve(&self) -> bool {
         let strictly = match &self.hook.spec.condition {
-            Some(condition) => condition.approves(&Call::new(self.saw, self.commands, self.tools)),
+            Some(condition) => condition.approves(self.call),
             None => true,
         };
         strictly && self.may_approve.allows(self.hook)
@@ -55,7 +54,10 @@ impl Accept<'_> {
         if let Some(output) = change.output.as_deref().filter(|text| class.output && ends_cut(text)) {
             let had_it_whole = !saw_cut && self.saw.text().is_some_and(ends_cut);
             if !had_it_whole {
-                return Some(format!("the text it gave back ends in `{MARKER}`, as a cut copy does ({} bytes)", output.len()));
+                return Some(format!(
+                    "the text it gave back ends in `{MARKER}`, as a cut copy does ({} bytes)",
+                    output.len()
+                ));
             }
         }
         let input = change.input.as_ref().filter(|_| class.input)?;

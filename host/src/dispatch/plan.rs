@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::event::{Context, Event};
-use crate::hook::{HookSpec, OnError};
-use crate::matching::{Call, Commands, ConditionVerdict, MatcherHit, ToolTable};
+use crate::hook::HookSpec;
+use crate::matching::Call;
 use crate::registry::{Disabled, Hook, Snapshot};
 use crate::report::Skipped;
 use crate::source::{Source, SourceKind};
@@ -26,61 +26,45 @@ pub struct Candidate {
 }
 
 /// Whether a hook is asked, and which test decided.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     /// It is.
-    Asked(Hit),
+    Asked,
     /// It matched, and is kept from running.
     Kept(Skipped),
     /// It does not match.
     Missed(Miss),
 }
 
-/// What let a hook through.
-#[derive(Clone, Debug, Default)]
-pub struct Hit {
-    /// What its matcher found; `None` where the event has none.
-    pub matcher: Option<MatcherHit>,
-    /// What its `if` found; `None` where it has none, or the event has no tool.
-    pub condition: Option<ConditionVerdict>,
-}
-
 /// What kept a hook out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Miss {
     /// Its matcher does not fit the tool.
     Matcher,
     /// Its `if` does not hold.
-    Condition(ConditionVerdict),
+    Condition,
 }
 
 /// What matching depends on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Sight<'a> {
     /// The event.
     pub event: &'a Event,
-    /// What a shell parser made of the tool's command.
-    pub commands: Option<&'a Commands>,
-    /// The tools.
-    pub tools: &'a ToolTable,
+    /// The call it is about, as hooks know it.
+    pub call: Call<'a>,
 }
 
 impl Sight<'_> {
-    /// Whether `hook` matches, and which test decided.
-    pub fn of(&self, hook: &HookSpec) -> Result<Hit, Miss> {
+    /// Whether `hook` matches, and if not, which test kept it out.
+    pub fn of(&self, hook: &HookSpec) -> Result<(), Miss> {
         let class = self.event.name.class();
-        let mut hit = Hit::default();
-        if class.matcher {
-            hit.matcher = Some(hook.matcher.test(self.event.tool.as_str()).ok_or(Miss::Matcher)?);
+        if class.matcher && hook.matcher.test(self.call.tool()).is_none() {
+            return Err(Miss::Matcher);
         }
-        if let Some(condition) = hook.condition.as_ref().filter(|_| class.tool) {
-            let verdict = condition.test(&Call::new(self.event, self.commands, self.tools));
-            if !verdict.runs() {
-                return Err(Miss::Condition(verdict));
-            }
-            hit.condition = Some(verdict);
+        match &hook.condition {
+            Some(condition) if class.tool && !condition.test(&self.call).holds() => Err(Miss::Condition),
+            _ => Ok(()),
         }
-        Ok(hit)
     }
 }
 
@@ -102,24 +86,23 @@ impl Plan {
         self.candidates
             .iter()
             .enumerate()
-            .filter(|(_, candidate)| matches!(candidate.fit, Fit::Asked(_)))
+            .filter(|(_, candidate)| matches!(candidate.fit, Fit::Asked))
             .map(|(at, candidate)| (at, &candidate.hook))
     }
 }
 
 fn fit(hook: &Hook, sight: &Sight<'_>, disabled: &Disabled, before: &[Candidate]) -> Fit {
-    let hit = match sight.of(&hook.spec) {
-        Ok(hit) => hit,
-        Err(miss) => return Fit::Missed(miss),
-    };
+    if let Err(miss) = sight.of(&hook.spec) {
+        return Fit::Missed(miss);
+    }
     if disabled.covers(hook) {
         return Fit::Kept(Skipped::Disabled);
     }
-    let twin = |candidate: &Candidate| matches!(candidate.fit, Fit::Asked(_)) && equals(&candidate.hook, hook);
+    let twin = |candidate: &Candidate| matches!(candidate.fit, Fit::Asked) && equals(&candidate.hook, hook);
     if before.iter().any(twin) {
         return Fit::Kept(Skipped::Duplicate);
     }
-    Fit::Asked(hit)
+    Fit::Asked
 }
 
 /// Whether two hooks would do the same: settings scopes count together, each plugin and skill apart.
@@ -139,16 +122,4 @@ fn same_code(a: &Hook, b: &Hook) -> bool {
         (Some(x), Some(y)) => x.digest() == y.digest() && a.spec.told_name() == b.spec.told_name(),
         _ => false,
     }
-}
-
-impl Hit {
-    /// Whether the hook is asked although its `if` could not be tested.
-    pub fn is_certain(&self) -> bool {
-        self.condition.as_ref().is_none_or(ConditionVerdict::is_certain)
-    }
-}
-
-/// What a hook's missing answer means, for those who list hooks.
-pub fn silence(hook: &HookSpec) -> OnError {
-    hook.means_by_silence()
 }

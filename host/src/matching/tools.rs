@@ -9,10 +9,11 @@ use super::matcher::Matcher;
 use super::shell::Commands;
 
 /// Whose names a hook is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
     /// The embedder's own names.
+    #[default]
     Freecode,
     /// Claude Code's names.
     Claude,
@@ -198,8 +199,17 @@ mod tests {
     fn only_a_complete_table_can_say_that_a_matcher_fits_nothing() {
         let open = ToolTable::default();
         let closed = open.clone().complete();
-        let cases = [("Edit:.*\\.cs", true), ("Write(*.py)", true), ("tool == \"Edit\"", true), ("Edit", false), ("edit", false),
-            ("mcp__db__.*", false), ("*", false), ("apply_patch|Edit", false), ("^(?!bash$).*", false)];
+        let cases = [
+            ("Edit:.*\\.cs", true),
+            ("Write(*.py)", true),
+            ("tool == \"Edit\"", true),
+            ("Edit", false),
+            ("edit", false),
+            ("mcp__db__.*", false),
+            ("*", false),
+            ("apply_patch|Edit", false),
+            ("^(?!bash$).*", false),
+        ];
         for (text, expected) in cases {
             let Ok(matcher) = Matcher::new(text) else { continue };
             assert_eq!(closed.fits_nothing(&matcher), expected, "{text}");

@@ -1,0 +1,90 @@
+//! The way of one event: trust, one snapshot, a plan, the chain, the recheck, one folded answer.
+//!
+//! Owns the order of these steps and nothing of what they do; typed verdicts are made of the answer in `runtime`.
+
+mod accept;
+pub mod explain;
+pub mod fold;
+pub mod plan;
+mod recheck;
+mod run;
+mod sight;
+
+use crate::event::{Context, Event};
+use crate::id::DispatchId;
+use crate::matching::ToolTable;
+use crate::once::OnceSet;
+use crate::policy::{MayApprove, Trust};
+use crate::registry::Registry;
+use crate::report::Report;
+use crate::surroundings::Surroundings;
+
+use fold::{Fold, Folded, InputView};
+use plan::Plan;
+use run::Run;
+use sight::Look;
+
+/// Everything a dispatch works with.
+#[derive(Debug)]
+pub struct Dispatcher {
+    /// Who is registered.
+    pub registry: Registry,
+    /// Whether the project is trusted.
+    pub trust: Trust,
+    /// The machine.
+    pub surroundings: Surroundings,
+    /// The tools.
+    pub tools: ToolTable,
+    /// Whose approvals count.
+    pub may_approve: MayApprove,
+    /// What a chain sees of the arguments.
+    pub view: InputView,
+    /// The `once` hooks that have run.
+    pub once: OnceSet,
+}
+
+/// Why hooks are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The event has come.
+    Announce,
+    /// A later hook rewrote what they were asked about: blocks and permissions count, rewrites and contexts do not.
+    Recheck,
+}
+
+/// What a dispatch came to.
+#[derive(Debug)]
+pub struct Dispatched {
+    /// The folded answer; `None` without trust.
+    pub folded: Option<Folded>,
+    /// Environment variables that hooks exported.
+    pub exports: Vec<(String, String)>,
+    /// How it came about.
+    pub report: Report,
+}
+
+impl Dispatcher {
+    /// Asks the hooks of one event.
+    #[tracing::instrument(level = "debug", skip_all, fields(event = %event.name, session = %cx.session))]
+    pub async fn dispatch(&self, event: Event, cx: &Context, purpose: Purpose) -> Dispatched {
+        let snapshot = self.registry.snapshot();
+        let mut run = Run::new(self, cx, DispatchId::fresh(), &event, snapshot.revision);
+        if self.trust == Trust::Untrusted && snapshot.project_brings_hooks() {
+            return run.untrusted();
+        }
+        let look = Look::new(&event, &self.tools);
+        let plan = Plan::new(&snapshot, &look.sight(&event), cx);
+        // What is dropped from the registry from now on lives only as long as this plan asks it.
+        drop(snapshot);
+
+        let mut fold = Fold::new(event.clone(), self.view);
+        match purpose {
+            Purpose::Announce => {
+                run.chain(&plan, &look, &mut fold).await;
+                run.recheck(&plan, &mut fold).await;
+            }
+            Purpose::Recheck => run.again(&plan, &event, &mut fold).await,
+        }
+        run.finish(&plan, fold.finish())
+    }
+}

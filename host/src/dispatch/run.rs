@@ -1,0 +1,206 @@
+//! The chain: one hook after the other is asked, and what each said is noted for the report.
+//!
+//! What an answer *means* is for `fold`; what of it is taken, for `accept`.
+
+use std::time::{Duration, Instant};
+
+use crate::ask::{Ask, Asked};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::event::{Context, DecidedBy, Event};
+use crate::executor;
+use crate::id::{DispatchId, Revision};
+use crate::outcome::Outcome;
+use crate::registry::Hook;
+use crate::report::{HookReport, Report, Skipped};
+
+use super::accept::Accept;
+use super::fold::{Flow, Fold, Folded};
+use super::plan::{Fit, Plan};
+use super::sight::Look;
+use super::{Dispatched, Dispatcher};
+
+/// One dispatch in progress.
+pub(super) struct Run<'a> {
+    pub(super) with: &'a Dispatcher,
+    cx: &'a Context,
+    report: Report,
+    exports: Vec<(String, String)>,
+    /// Which line of the report is whose, by the place in the plan.
+    lines: Vec<(usize, usize)>,
+}
+
+/// One asking.
+pub(super) struct Told<'a> {
+    pub(super) event: &'a Event,
+    pub(super) look: &'a Look<'a>,
+    pub(super) recheck: bool,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        with: &'a Dispatcher,
+        cx: &'a Context,
+        dispatch: DispatchId,
+        event: &Event,
+        revision: Revision,
+    ) -> Self {
+        let report = Report {
+            event: event.name.clone(),
+            dispatch,
+            revision,
+            hooks: Vec::new(),
+            decided_by: None,
+            rewritten_by: None,
+            messages: Vec::new(),
+            warnings: Vec::new(),
+        };
+        Self { with, cx, report, exports: Vec::new(), lines: Vec::new() }
+    }
+
+    pub(super) fn untrusted(self) -> Dispatched {
+        Dispatched { folded: None, exports: Vec::new(), report: self.report }
+    }
+
+    /// Asks the hooks that match, until one ends the chain.
+    pub(super) async fn chain(&mut self, plan: &Plan, look: &Look<'_>, fold: &mut Fold) {
+        for (at, candidate) in plan.candidates.iter().enumerate() {
+            let flow = match candidate.fit {
+                Fit::Missed(_) => continue,
+                Fit::Kept(why) => {
+                    self.note_kept(at, &candidate.hook, why);
+                    continue;
+                }
+                Fit::Asked => self.link(at, &candidate.hook, look, fold).await,
+            };
+            if flow == Flow::Ends {
+                return;
+            }
+        }
+    }
+
+    async fn link(&mut self, at: usize, hook: &std::sync::Arc<Hook>, look: &Look<'_>, fold: &mut Fold) -> Flow {
+        let reserved = match hook.spec.once {
+            true => match self.with.once.reserve(hook, &self.cx.session) {
+                Some(reserved) => Some(reserved),
+                None => {
+                    self.note_kept(at, hook, Skipped::Once);
+                    return Flow::GoesOn;
+                }
+            },
+            false => None,
+        };
+        let saw = fold.view();
+        let (outcome, cut) = self.ask_with(at, hook, &saw, look).await;
+        if let (Some(reserved), false) = (reserved, matches!(outcome, Outcome::NoAnswer(_))) {
+            reserved.keep();
+        }
+        fold.take(at, &hook.spec, &saw, &outcome, cut)
+    }
+
+    /// In a waterfall a hook sees other arguments than those that were taken apart for matching.
+    async fn ask_with(
+        &mut self,
+        at: usize,
+        hook: &std::sync::Arc<Hook>,
+        saw: &Event,
+        look: &Look<'_>,
+    ) -> (Outcome, bool) {
+        if look.is_of(saw) {
+            self.ask(at, hook, &Told { event: saw, look, recheck: false }).await
+        } else {
+            let look = Look::new(saw, &self.with.tools);
+            self.ask(at, hook, &Told { event: saw, look: &look, recheck: false }).await
+        }
+    }
+
+    /// Asks one hook, and notes what it said.
+    pub(super) async fn ask(&mut self, at: usize, hook: &std::sync::Arc<Hook>, told: &Told<'_>) -> (Outcome, bool) {
+        let dispatch = self.report.dispatch.clone();
+        let ask = Ask {
+            hook: &hook.spec,
+            event: told.event,
+            cx: self.cx,
+            dispatch: &dispatch,
+            commands: told.look.commands(),
+            recheck: told.recheck,
+            surroundings: &self.with.surroundings,
+            time_limit: hook.spec.time_limit(),
+        };
+        let running = hook.enter();
+        let begun = Instant::now();
+        let asked = executor::run(hook, &ask).await;
+        let took = begun.elapsed();
+        drop(running);
+        let call = told.look.call(told.event);
+        let accept = Accept { hook, saw: told.event, call: &call, may_approve: &self.with.may_approve };
+        let outcome = accept.outcome(&asked);
+        let cut = asked.cut;
+        self.note(at, hook, &outcome, asked, took, told.recheck);
+        (outcome, cut)
+    }
+
+    fn note(&mut self, at: usize, hook: &Hook, outcome: &Outcome, asked: Asked, took: Duration, recheck: bool) {
+        tracing::debug!(hook = %hook.spec.name, source = %hook.source, ?took, ending = ?outcome.ending(), "asked");
+        self.exports.extend(asked.exports);
+        for warning in asked.warnings {
+            self.warn(hook, warning);
+        }
+        if let Outcome::NoAnswer(cause) = outcome {
+            self.warn(hook, cause.to_string());
+        }
+        let line = self.line(at, hook);
+        line.took += took;
+        line.cut |= asked.cut;
+        line.log.extend(asked.log);
+        *(if recheck { &mut line.recheck } else { &mut line.outcome }) = Some(outcome.clone());
+    }
+
+    fn note_kept(&mut self, at: usize, hook: &Hook, why: Skipped) {
+        self.line(at, hook).skipped = Some(why);
+    }
+
+    fn warn(&mut self, hook: &Hook, message: String) {
+        tracing::warn!(hook = %hook.spec.name, source = %hook.source, "{message}");
+        let place = Place {
+            event: Some(self.report.event.to_string()),
+            hook: Some(hook.spec.name.clone()),
+            ..hook.spec.place.clone()
+        };
+        self.report.warnings.push(Diagnostic::warning(place, message));
+    }
+
+    fn line(&mut self, at: usize, hook: &Hook) -> &mut HookReport {
+        let known = self.lines.iter().find(|(of, _)| *of == at).map(|(_, line)| *line);
+        let line = known.unwrap_or_else(|| {
+            self.report.hooks.push(HookReport {
+                name: hook.spec.name.clone(),
+                source: hook.source.clone(),
+                kind: hook.spec.kind.name(),
+                outcome: None,
+                skipped: None,
+                recheck: None,
+                took: Duration::ZERO,
+                cut: false,
+                log: Vec::new(),
+            });
+            self.lines.push((at, self.report.hooks.len() - 1));
+            self.report.hooks.len() - 1
+        });
+        &mut self.report.hooks[line]
+    }
+
+    /// Signs the folded answer: whose word it is, and who rewrote what is to run.
+    pub(super) fn finish(mut self, plan: &Plan, folded: Folded) -> Dispatched {
+        let signed = |at: usize| {
+            let hook = &plan.candidates[at].hook;
+            DecidedBy { hook: hook.spec.name.clone(), source: hook.source.clone() }
+        };
+        let by = folded.block.as_ref().map(|(at, _)| *at);
+        let by = by.or(folded.permission.as_ref().map(|(at, ..)| *at));
+        let by = by.or(folded.complaint.as_ref().map(|(at, _)| *at));
+        self.report.decided_by = by.map(signed);
+        let rewrote = folded.rewrite.as_ref().filter(|_| folded.input.is_some());
+        self.report.rewritten_by = rewrote.map(|(at, _)| signed(*at));
+        Dispatched { folded: Some(folded), exports: self.exports, report: self.report }
+    }
+}
