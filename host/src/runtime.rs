@@ -1,0 +1,142 @@
+//! The host as an embedder holds it: built once, told of every moment, changed while it runs.
+//!
+//! Owns building, loading and the facade; what happens between an event and its verdict is `dispatch`'s.
+
+mod build;
+mod events;
+mod fake;
+mod load;
+mod package;
+#[cfg(feature = "wasm")]
+mod sandbox;
+#[cfg(not(feature = "wasm"))]
+#[path = "runtime/sandbox_disabled.rs"]
+mod sandbox;
+mod verdicts;
+mod wanted;
+
+use std::sync::{Mutex, PoisonError};
+
+pub use build::{BuildError, RuntimeBuilder};
+pub use fake::FakeRuntime;
+pub use load::{LoadError, Loaded, PluginError};
+pub use wanted::Unfit;
+
+use crate::diagnostic::Diagnostic;
+use crate::dispatch::Dispatcher;
+use crate::dispatch::explain::Explained;
+use crate::event::{Context, Event, EventName, Events};
+use crate::hook::{HookKind, HookSpec};
+use crate::id::{Generation, HookName, Revision, SessionId};
+use crate::policy::Trust;
+use crate::registry::{Change, Dropped, Hook, NewHook};
+use crate::source::{Reach, Source, Sources};
+use crate::surroundings::Surroundings;
+
+/// A host of hooks.
+///
+/// Cheap to share behind an `Arc`; every method takes `&self`. Dropping it drops every plugin.
+#[derive(Debug)]
+pub struct Runtime {
+    dispatcher: Dispatcher,
+    events: Events,
+    loading: load::Loading,
+    diagnostics: Mutex<Vec<Diagnostic>>,
+}
+
+/// What a registration came to.
+#[derive(Debug)]
+pub struct Registered {
+    /// The source's generation.
+    pub generation: Generation,
+    /// The registry's revision from now on.
+    pub revision: Revision,
+    /// The hooks whose place was taken.
+    pub dropped: Dropped,
+}
+
+impl Runtime {
+    /// Begins to build a host.
+    ///
+    /// `trust` has no default: without trust no hook of any kind or source runs where the project brings any.
+    pub fn builder(trust: Trust, surroundings: Surroundings) -> RuntimeBuilder {
+        RuntimeBuilder::new(trust, surroundings)
+    }
+
+    /// What was said when settings and plugins were loaded, the latest last.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The events it knows.
+    pub fn events(&self) -> &Events {
+        &self.events
+    }
+
+    /// Every registered hook, in order of source and place.
+    pub fn hooks(&self) -> Vec<std::sync::Arc<Hook>> {
+        self.dispatcher.registry.snapshot().hooks().cloned().collect()
+    }
+
+    /// The registry's revision.
+    pub fn revision(&self) -> Revision {
+        self.dispatcher.registry.snapshot().revision
+    }
+
+    /// Registers hooks of code, as one swap; one of the same event and name takes the former one's place.
+    ///
+    /// # Errors
+    ///
+    /// A hook of kind callback: its plugin comes by [`Runtime::load`].
+    pub fn register(
+        &self,
+        source: Source,
+        reach: Reach,
+        specs: impl IntoIterator<Item = HookSpec>,
+    ) -> Result<Registered, LoadError> {
+        let mut hooks = Vec::new();
+        for spec in specs {
+            if matches!(spec.kind, HookKind::Callback(_)) {
+                return Err(LoadError::CallbackFromCode { hook: spec.name });
+            }
+            hooks.push(NewHook { spec, source: source.clone(), code: None });
+        }
+        let applied = self.dispatcher.registry.apply(Change::Add { source, reach, hooks });
+        Ok(Registered { generation: applied.generation, revision: applied.revision, dropped: applied.dropped })
+    }
+
+    /// Drops one hook. A dispatch that begins afterwards does not run it; calls of it that run finish, and count.
+    pub fn unregister(&self, source: Source, event: EventName, name: impl Into<HookName>) -> Dropped {
+        self.dispatcher.registry.apply(Change::Remove { source, event, name: name.into() }).dropped
+    }
+
+    /// Drops all hooks of a source, or of a kind of sources, as one swap.
+    ///
+    /// A dispatch that begins afterwards runs none of them; calls of them that run finish, and count.
+    /// [`Dropped::ended`] waits for these, and for the plugins' memory to be given back.
+    pub fn unregister_all(&self, sources: impl Into<Sources>) -> Dropped {
+        self.dispatcher.registry.apply(Change::RemoveAll(sources.into())).dropped
+    }
+
+    /// For each hook of the event, in order: whether it would be asked, and which test decided. Runs nothing.
+    pub fn explain(&self, event: &Event, cx: &Context) -> Vec<Explained> {
+        self.dispatcher.explain(event, cx)
+    }
+
+    /// Whether hooks run: the project is trusted, or brings nothing to run.
+    pub fn is_open(&self) -> bool {
+        self.dispatcher.trust == Trust::Trusted || !self.dispatcher.registry.snapshot().project_brings_hooks()
+    }
+
+    fn forget_session(&self, session: &SessionId) {
+        self.dispatcher.once.end_session(session);
+        self.loading.end_session(session);
+    }
+
+    fn say(&self, new: &[Diagnostic]) {
+        for diagnostic in new {
+            tracing::warn!("{diagnostic}");
+        }
+        self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(new);
+    }
+}

@@ -1,0 +1,152 @@
+//! Building a host: trust has no default, everything else does.
+
+use crate::diagnostic::Diagnostic;
+use crate::dispatch::Dispatcher;
+use crate::dispatch::fold::InputView;
+use crate::event::{CustomEvent, Events};
+use crate::matching::ToolTable;
+use crate::once::OnceSet;
+use crate::policy::{MayApprove, Trust};
+use crate::registry::Registry;
+use crate::source::Source;
+use crate::surroundings::Surroundings;
+
+use super::Runtime;
+use super::load::Loading;
+
+/// Builds a [`Runtime`].
+///
+/// The defaults:
+///
+/// - settings: `~/.freecode/settings.json` and `.freecode/settings.json` of the project are read
+/// - tools: `bash`, `edit`, `write` and `read`, not complete
+/// - events: the fifteen built-in ones
+/// - approvals: of every source; plugins in the sandbox approve nothing
+/// - a chain sees the arguments as the model gave them
+/// - not strict: what is wrong with a settings file is said, and the rest of it works
+#[derive(Debug)]
+pub struct RuntimeBuilder {
+    trust: Trust,
+    surroundings: Surroundings,
+    events: Vec<CustomEvent>,
+    tools: ToolTable,
+    may_approve: MayApprove,
+    view: InputView,
+    settings: bool,
+    strict: bool,
+}
+
+/// Why a host is not built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A strict host found something wrong with hooks on gates.
+    #[error("{} wrong with hooks on gates, and the host is strict: {}", things(.0.len()), listed(.0))]
+    Strict(Vec<Diagnostic>),
+}
+
+fn things(count: usize) -> String {
+    match count {
+        1 => "one thing is".to_owned(),
+        many => format!("{many} things are"),
+    }
+}
+
+fn listed(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl RuntimeBuilder {
+    pub(super) fn new(trust: Trust, surroundings: Surroundings) -> Self {
+        Self {
+            trust,
+            surroundings,
+            events: Vec::new(),
+            tools: ToolTable::default(),
+            may_approve: MayApprove::default(),
+            view: InputView::default(),
+            settings: true,
+            strict: false,
+        }
+    }
+
+    /// Declares an event of the embedder's own; settings may then name it.
+    #[must_use]
+    pub fn event(mut self, event: CustomEvent) -> Self {
+        self.events.push(event);
+        self
+    }
+
+    /// The agent's tools: which argument is a command, which a path.
+    #[must_use]
+    pub fn tools(mut self, tools: ToolTable) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Takes approvals from these sources alone.
+    #[must_use]
+    pub fn sources_that_may_approve(mut self, sources: impl IntoIterator<Item = Source>) -> Self {
+        self.may_approve = MayApprove::Only(sources.into_iter().collect());
+        self
+    }
+
+    /// What a chain of hooks sees of the arguments.
+    #[must_use]
+    pub fn input_view(mut self, view: InputView) -> Self {
+        self.view = view;
+        self
+    }
+
+    /// Reads no settings files: hooks come from code and packages alone.
+    #[must_use]
+    pub fn without_settings(mut self) -> Self {
+        self.settings = false;
+        self
+    }
+
+    /// Takes what is wrong with hooks on gates for an error.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
+    /// Reads the settings, loads the plugins that they name, and makes the host.
+    ///
+    /// # Errors
+    ///
+    /// Only where the host is strict: otherwise what is wrong with a settings file is in
+    /// [`Runtime::diagnostics`], and the rest of it works.
+    pub async fn build(self) -> Result<Runtime, BuildError> {
+        let runtime = Runtime {
+            dispatcher: Dispatcher {
+                registry: Registry::default(),
+                trust: self.trust,
+                surroundings: self.surroundings,
+                tools: self.tools,
+                may_approve: self.may_approve,
+                view: self.view,
+                once: OnceSet::default(),
+            },
+            events: Events::with(self.events),
+            loading: Loading::new(self.settings),
+            diagnostics: Default::default(),
+        };
+        let loaded = runtime.reload().await;
+        let on_gates: Vec<_> = loaded.diagnostics.into_iter().filter(|said| runtime.is_about_a_gate(said)).collect();
+        if self.strict && !on_gates.is_empty() {
+            return Err(BuildError::Strict(on_gates));
+        }
+        Ok(runtime)
+    }
+}
+
+impl Runtime {
+    /// Whether a warning is about a hook on a gate. An event nobody knows may have been meant to be one, and so may
+    /// anything in a file that could not be read.
+    fn is_about_a_gate(&self, said: &Diagnostic) -> bool {
+        let event = said.place.event.as_deref().map(|name| self.events.named(name));
+        !matches!(event, Some(Some(event)) if !event.class().gate)
+    }
+}

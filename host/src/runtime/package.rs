@@ -1,0 +1,124 @@
+//! From a path to a plugin: a component's file, or a folder with a `plugin.json` that names one.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::event::{Events, Object};
+use crate::hook::{CallbackHook, HookKind, HookSpec};
+use crate::plugin::{Code, Manifest};
+use crate::source::Source;
+use crate::wire::plugin_json;
+
+use super::load::LoadError;
+use super::sandbox::Sandbox;
+use super::wanted::Wants;
+
+/// The largest `plugin.json` that is read: 1 MiB.
+const LARGEST_MANIFEST: u64 = 1 << 20;
+
+/// The largest component that is read: 64 MiB, and a byte to see that there is more.
+const LARGEST_COMPONENT: u64 = (64 << 20) + 1;
+
+/// A plugin that was loaded, with what its package says.
+#[derive(Debug)]
+pub(super) struct Package {
+    pub(super) path: PathBuf,
+    pub(super) code: Arc<dyn Code>,
+    pub(super) manifest: Manifest,
+    pub(super) said: Vec<Diagnostic>,
+}
+
+impl Package {
+    /// Reads and loads what stands at `path`.
+    pub(super) async fn load(
+        sandbox: &Sandbox,
+        path: &Path,
+        source: &Source,
+        events: &Events,
+    ) -> Result<Self, LoadError> {
+        let (manifest, said) = if path.is_dir() { manifest(path, events)? } else { bare(path) };
+        let bytes = read(&manifest.component, LARGEST_COMPONENT)?;
+        let loaded = sandbox.load(&bytes, source.clone(), manifest.name.as_ref()).await;
+        let code = loaded.map_err(|error| LoadError::Plugin { path: manifest.component.clone(), error })?;
+        Ok(Self { path: path.to_owned(), code, manifest, said })
+    }
+
+    /// The hooks it brings when it is loaded whole: those of its `plugin.json`, else those that it asks for itself.
+    pub(super) fn hooks(&self, events: &Events) -> Result<(Vec<HookSpec>, Vec<Diagnostic>), LoadError> {
+        let mut said = self.said.clone();
+        let mut specs = match &self.manifest.hooks {
+            Some(hooks) => hooks.clone(),
+            None => {
+                let wants = Wants { events, file: &self.path, config: &self.manifest.config };
+                let mut specs = Vec::new();
+                for wanted in &self.code.info().hooks {
+                    let (spec, new) = wants
+                        .spec(wanted)
+                        .map_err(|error| LoadError::Registration { path: self.path.clone(), error })?;
+                    specs.push(spec);
+                    said.extend(new);
+                }
+                specs
+            }
+        };
+        for spec in &mut specs {
+            self.complete(spec);
+        }
+        Ok((specs, said))
+    }
+
+    /// Fills in what an entry leaves to the package: its config, what silence means, how long it may take.
+    pub(super) fn complete(&self, spec: &mut HookSpec) {
+        let described = self.described(spec);
+        spec.on_error = spec.on_error.or(self.manifest.on_error).or(described.and_then(|hook| hook.on_error));
+        spec.timeout = spec.timeout.or(described.and_then(|hook| hook.timeout));
+        if let HookKind::Callback(CallbackHook { config, .. }) = &mut spec.kind
+            && config.is_empty()
+        {
+            *config = self.manifest.config.clone();
+        }
+    }
+
+    fn described(&self, spec: &HookSpec) -> Option<&crate::plugin::WantedHook> {
+        let name = spec.told_name();
+        self.code.info().hooks.iter().find(|hook| hook.event == spec.event.as_str() && hook.name == name)
+    }
+}
+
+fn bare(path: &Path) -> (Manifest, Vec<Diagnostic>) {
+    (Manifest { component: path.to_owned(), config: Object::new(), ..Manifest::default() }, Vec::new())
+}
+
+fn manifest(folder: &Path, events: &Events) -> Result<(Manifest, Vec<Diagnostic>), LoadError> {
+    let path = folder.join("plugin.json");
+    let bytes = read(&path, LARGEST_MANIFEST)?;
+    let (mut manifest, said) =
+        plugin_json::parse(&bytes, &path, events).map_err(|error| LoadError::Manifest { path, error })?;
+    manifest.component = folder.join(&manifest.component);
+    refuse_escape(folder, &manifest.component)?;
+    Ok((manifest, said))
+}
+
+/// A link may lead out of the package although the name does not.
+fn refuse_escape(folder: &Path, component: &Path) -> Result<(), LoadError> {
+    let real = |path: &Path| path.canonicalize().map_err(|error| LoadError::Read { path: path.to_owned(), error });
+    if real(component)?.starts_with(real(folder)?) {
+        Ok(())
+    } else {
+        Err(LoadError::Outside { path: component.to_owned() })
+    }
+}
+
+/// The file's bytes, at most so many.
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, LoadError> {
+    use std::io::Read as _;
+    let failed = |error| LoadError::Read { path: path.to_owned(), error };
+    let file = std::fs::File::open(path).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(LoadError::NoFile { path: path.to_owned() });
+    }
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}

@@ -1,0 +1,59 @@
+//! The sandbox, started when the first plugin is loaded: a host without plugins has no engine and no thread.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::id::{PluginName, SessionId};
+use crate::plugin::Code;
+use crate::session::PluginStates;
+use crate::source::Source;
+use crate::wasm::{EngineError, Limits, LoadError, Owner, Plugins};
+
+/// Loads plugins.
+#[derive(Debug, Default)]
+pub(super) struct Sandbox {
+    states: PluginStates,
+    plugins: Mutex<Option<Plugins>>,
+}
+
+/// Why a plugin is not loaded.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PluginError {
+    /// The sandbox itself does not start on this machine.
+    #[error("the sandbox does not start: {0}")]
+    Engine(#[from] EngineError),
+    /// The file is not loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+impl Sandbox {
+    /// Makes a plugin of a component's bytes.
+    pub(super) async fn load(
+        &self,
+        bytes: &[u8],
+        source: Source,
+        name: Option<&PluginName>,
+    ) -> Result<Arc<dyn Code>, PluginError> {
+        let owner = match name {
+            Some(name) => Owner::new(source).named(name.clone()),
+            None => Owner::new(source),
+        };
+        Ok(self.plugins()?.load(bytes, owner, Limits::default()).await?)
+    }
+
+    /// Forgets what plugins kept for a session that has ended.
+    pub(super) fn end_session(&self, session: &SessionId) {
+        self.states.end_session(session);
+    }
+
+    fn plugins(&self) -> Result<Plugins, EngineError> {
+        let mut plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(plugins) = &*plugins {
+            return Ok(plugins.clone());
+        }
+        let new = Plugins::new(self.states.clone())?;
+        *plugins = Some(new.clone());
+        Ok(new)
+    }
+}

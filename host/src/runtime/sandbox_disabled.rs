@@ -1,0 +1,33 @@
+//! In the sandbox's place where the feature `wasm` is off: every plugin is refused, and says why.
+
+use std::sync::Arc;
+
+use crate::id::{PluginName, SessionId};
+use crate::plugin::Code;
+use crate::source::Source;
+
+/// Loads nothing.
+#[derive(Debug, Default)]
+pub(super) struct Sandbox;
+
+/// Why a plugin is not loaded.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PluginError {
+    /// This build has no sandbox.
+    #[error("this build runs no plugins: its feature `wasm` is off")]
+    Disabled,
+}
+
+impl Sandbox {
+    pub(super) async fn load(
+        &self,
+        _: &[u8],
+        _: Source,
+        _: Option<&PluginName>,
+    ) -> Result<Arc<dyn Code>, PluginError> {
+        Err(PluginError::Disabled)
+    }
+
+    pub(super) fn end_session(&self, _: &SessionId) {}
+}

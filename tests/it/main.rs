@@ -1,0 +1,6 @@
+//! Every test that looks at Tacklebox from outside, in one binary.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod agent;
+mod chain;
+mod gate;
