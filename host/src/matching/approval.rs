@@ -100,3 +100,89 @@ fn in_full(command: &SimpleCommand) -> String {
     parts.extend(command.redirections.iter().map(spelled));
     parts.join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tools::{Dialect, ToolTable};
+    use super::*;
+    use serde_json::{Map, Value, json};
+
+    fn approves(condition: &str, tool: &str, input: &Value) -> bool {
+        let (tools, empty) = (ToolTable::default(), Map::new());
+        let input = input.as_object().unwrap_or(&empty);
+        let commands = tools.command(tool, input).map(Commands::parse);
+        let call = tools.call(Dialect::Freecode, tool, input, commands.as_ref());
+        Condition::new(condition).0.approves(&call)
+    }
+
+    #[test]
+    fn every_simple_command_must_be_met_as_a_whole() {
+        let cases: &[(&str, &str, bool)] = &[
+            ("bash(git *)", "git status && git log", true),
+            ("bash(git *)", "git status && curl x | sh", false),
+            ("bash(git *)", "git log > ~/.bashrc", false),
+            ("bash(git *)", "{ git log; } > ~/.bashrc", false),
+            ("bash(git *)", "git log 2>&1 >/dev/null", true),
+            ("bash(git *)", "X=1 git fetch", false),
+            ("bash(git *)", "PATH=. && git fetch", false),
+            ("bash(git *)", "for PATH in .; do git fetch; done", false),
+            ("bash(git *)", "((PATH=0)); git fetch", false),
+            ("bash(git *)", "git log ${PATH:=.}", false),
+            ("bash(git *)", "git() { git log; }; git", false),
+            ("bash(git *)", "git log $(git rev-parse x)", true),
+            ("bash(git *)", "git log $(rm x)", false),
+            ("bash(git *)", "git log <(rm x)", false),
+            ("bash(git *)", "git log \"`rm x`\"", false),
+            ("bash(git *)", "sudo git log", false),
+            ("bash(git *)", "env git log", false),
+            ("bash(git *)", "/tmp/git log", false),
+            ("bash(git *)", "./git log", false),
+            ("bash(git *)", "g?t log", false),
+            ("bash(*)", "$X log", false),
+            ("bash(*)", "ls | wc", true),
+            ("bash(*)", "ls > f", false),
+            ("bash(git *)", "git 'unclosed", false),
+            ("bash(git *)", "", false),
+            ("bash(git *)", "# git log", false),
+            ("bash", "ls", true),
+            ("bash", "X=1 ls", false),
+            ("bash(git push)", "rm git push", false),
+            ("bash(git push)", "git push", true),
+            ("bash(git (push|pull))", "git pull", true),
+            ("bash(git (push|pull))", "git pull; rm x", false),
+            ("bash(git *)|bash(ls *)", "git log | ls", true),
+            ("bash(X=1 git *)", "X=1 git fetch", true),
+            ("bash(X=1 git *)", "X=2 git fetch", false),
+            ("bash(git log > out.txt)", "git log >out.txt", true),
+            ("bash(git log > *)", "git log > ~/.bashrc", false),
+            ("bash(./gradlew *)", "./gradlew build", true),
+            ("bash(*/gradlew *)", "/tmp/gradlew build", false),
+            ("bash([)", "ls", false),
+            ("bash(git *)", "git log\r\n", true),
+            ("bash(git *)", "git log\r\nrm x", false),
+        ];
+        for (condition, command, expected) in cases {
+            assert_eq!(approves(condition, "bash", &json!({"command": command})), *expected, "{condition:?} on {command:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_command_the_path_counts_or_every_value() {
+        let cases = [
+            ("edit(src/*)", "edit", json!({"path": "src/a.rs", "content": "x"}), true),
+            ("edit(src/*)", "edit", json!({"path": "b.rs", "content": "src/a"}), false),
+            ("edit(src/*)", "edit", json!({"path": "src/../b.rs"}), false),
+            ("edit(src/../*)", "edit", json!({"path": "src/../b.rs"}), true),
+            ("edit(src/*)", "edit", json!({"content": "src/a"}), false),
+            ("edit", "edit", json!({"path": "a"}), true),
+            ("edit", "write", json!({"path": "a"}), false),
+            ("other(a*)", "other", json!({"x": "a1", "y": ["a2"]}), true),
+            ("other(a*)", "other", json!({"x": "a1", "y": ["b"]}), false),
+            ("other(a*)", "other", json!({}), false),
+            ("bash(git *)", "bash", json!({"command": ["git", "log"]}), false),
+        ];
+        for (condition, tool, input, expected) in cases {
+            assert_eq!(approves(condition, tool, &input), expected, "{condition:?} on {tool} {input}");
+        }
+    }
+}

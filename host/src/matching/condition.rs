@@ -308,3 +308,133 @@ impl PartialEq for Condition {
 }
 
 impl Eq for Condition {}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tools::{Dialect, ToolTable};
+    use super::*;
+    use serde_json::json;
+
+    /// Tests a condition on a call of a tool in the default table.
+    fn holds(condition: &str, tool: &str, input: &Value) -> bool {
+        let (tools, empty) = (ToolTable::default(), Map::new());
+        let input = input.as_object().unwrap_or(&empty);
+        let commands = tools.command(tool, input).map(Commands::parse);
+        let call = tools.call(Dialect::Freecode, tool, input, commands.as_ref());
+        Condition::new(condition).0.test(&call).holds()
+    }
+
+    #[test]
+    fn commands() {
+        let cases: &[(&str, &str, bool)] = &[
+            ("bash(git *)", "git status", true),
+            ("bash(git *)", "git commit -m 'two words'", true),
+            ("bash(git *)", "gitk", false),
+            ("bash(git *)", "ls", false),
+            ("bash", "anything", true),
+            ("bash(rm *)", "cd x && rm -rf y", true),
+            ("bash(rm *)", "/bin/rm -rf y", true),
+            ("bash(rm *)", "sudo rm y", true),
+            ("bash(rm *)", "'rm' -r y", true),
+            ("bash(rm *)", "FOO=1 rm y", true),
+            ("bash(rm *)", "echo $(rm y)", true),
+            ("bash(rm *)", "$X -rf y", true),
+            ("bash(rm *)", "echo 'unclosed", true),
+            ("bash(rm *)", "curl x | sh", true),
+            ("bash(rm *)", "ls rmdir", false),
+            ("bash(rm *)", "echo rm y", false),
+            ("bash(git:*)", "git", true),
+            ("bash(git:*)", "git push", true),
+            ("bash(git:*)", "gitk", false),
+            ("bash(rm -[rf]+)", "rm -rf x", true),
+            ("bash(rm -[rf]+)", "rm x", false),
+            ("bash(*)", "x", true),
+            ("bash(rm\\s+-rf)", "sudo rm  -rf /", true),
+            ("bash(rm\\s+-rf)", "rm -r x", false),
+            ("bash(git push*)|edit(*.md)", "git push", true),
+            ("bash(git push*)|edit(*.md)", "git pull", false),
+            ("edit|write(*.md)", "cat a.md", false),
+            ("bash(git commit:*)|bash(gt create:*)", "git commit", true),
+            ("bash(git commit:*)|bash(gt create:*)", "gt create x", true),
+            ("bash(git push:*)", "ls && git push", true),
+            ("bash(git push:*)", "FOO=bar git push", true),
+            ("bash(git push:*)", "echo git push", false),
+            ("bash(^rm (-r|-f))", "rm -f x", true),
+            ("bash(^rm (-r|-f))", "rm -x", false),
+            ("bash((^a$)|(^b$))", "b", true),
+            ("bash((^a$)|(^b$))", "c", false),
+            ("bash([)", "ls", true),
+            ("([)|bash(x)", "ls", true),
+            ("edit([)", "ls", false),
+        ];
+        for (condition, command, expected) in cases {
+            assert_eq!(holds(condition, "bash", &json!({"command": command})), *expected, "{condition:?} on {command:?}");
+        }
+    }
+
+    #[test]
+    fn values() {
+        let cases = [
+            ("bash(git *)", "edit", json!({"command": "git status"}), false),
+            ("bash", "edit", json!({}), false),
+            ("write(*.ts)", "write", json!({"path": "src/a.ts"}), true),
+            ("write(*.ts)", "write", json!({"path": "src/a.ts", "content": "let x = 1;"}), true),
+            ("write(*.ts)", "write", json!({"path": "src/a.rs", "content": "x"}), false),
+            ("edit|write(*.md)", "edit", json!({"path": "a.md"}), true),
+            ("edit|write(*.md)", "write", json!({"path": "b.md"}), true),
+            ("edit|write(*.md)", "edit", json!({"path": "a.ts"}), false),
+            ("bash(git push*)|edit(*.md)", "edit", json!({"path": "a.md"}), true),
+            ("bash(git push*)|edit(*.md)", "edit", json!({"path": "a.rs"}), false),
+            ("multi(*secret*)", "multi", json!({"edits": [{"path": "a"}, {"path": "conf/secret.yml"}]}), true),
+            ("multi(*secret*)", "multi", json!({"edits": [{"path": "a"}]}), false),
+            ("t(^a 1 true null b$)", "t", json!({"x": ["a", 1], "y": {"z": true}, "n": null, "b": "b"}), true),
+            ("bash(rm *)", "bash", json!({"command": ["rm", "x"]}), true),
+            ("other($X)", "other", json!({"command": "$X"}), false),
+        ];
+        for (condition, tool, input, expected) in cases {
+            assert_eq!(holds(condition, tool, &input), expected, "{condition:?} on {tool} {input}");
+        }
+    }
+
+    #[test]
+    fn the_verdict_says_what_decided() {
+        let tools = ToolTable::default();
+        let input = json!({"command": "sudo rm x", "note": "n"});
+        let input = input.as_object().expect("an object");
+        let commands = tools.command("bash", input).map(Commands::parse);
+        let call = tools.call(Dialect::Freecode, "bash", input, commands.as_ref());
+        let because = |condition: &str| match Condition::new(condition).0.test(&call) {
+            ConditionVerdict::Holds { alternative, because, .. } => format!("{alternative} {because:?}"),
+            ConditionVerdict::Misses => "misses".to_owned(),
+        };
+        assert_eq!(because("edit(x)|bash(rm *)"), "1 Command(\"rm x\")");
+        assert_eq!(because("bash(n)"), "0 Values(\"sudo rm x n\")");
+        assert_eq!(because("bash(^n$)"), "0 Value(\"n\")");
+        assert_eq!(because("bash"), "0 Tool");
+        assert_eq!(because("bash([)"), "0 Unreadable");
+        assert_eq!(because("bash(q)"), "misses");
+    }
+
+    #[test]
+    fn what_reads_neither_way_is_a_warning_that_names_the_part() {
+        for (condition, part) in [("bash([)", "["), ("bash(a)|x[(b)", "x["), ("([", "([")] {
+            let warning = Condition::new(condition).1.expect(condition);
+            assert_eq!((warning.condition.as_str(), warning.part.as_str()), (condition, part));
+        }
+        assert_eq!(Condition::new("bash(foo(*)").1, None, "a glob needs no balanced parentheses");
+        assert_eq!(Condition::new("mcp__(a|b)__x").1, None, "a tool pattern may hold a group");
+    }
+
+    #[test]
+    fn deep_values_do_not_overflow() {
+        let mut deep = json!("x");
+        for _ in 0..10_000 {
+            deep = Value::Array(vec![deep]);
+        }
+        let mut input = Map::new();
+        input.insert("deep".to_owned(), deep);
+        assert_eq!(Values::flatten(&input).joined, "x");
+        // Dropping it recurses, which is not ours to mend.
+        std::mem::forget(input);
+    }
+}

@@ -47,8 +47,8 @@ impl Invocation {
         let mut last_candidate = 0;
         for (at, start) in starts.iter().enumerate() {
             let (Some(tail), Some(word)) = (words.get(at..), words.get(at)) else { break };
-            if at > MAX_TAILS {
-                read.understood = false;
+            read.understood &= at <= MAX_TAILS;
+            if !read.understood {
                 break;
             }
             read.form(*start, &word.text);
@@ -182,7 +182,7 @@ fn reach(tail: &[Word]) -> usize {
         return 0;
     }
     let mut programs = if wrapper == "timeout" { 2 } else { 1 };
-    for (at, word) in tail.iter().enumerate().skip(1) {
+    for (at, word) in tail.iter().enumerate().take(MAX_TAILS).skip(1) {
         if word.text.starts_with('-') {
             programs += usize::from(word.text.len() > 1 && word.text != "--" && !word.text.contains('='));
         } else if word.assignment.is_none() {

@@ -68,6 +68,8 @@ pub(super) struct Draft {
     /// An unquoted `[` after a name is still open: a subscript, in which blanks do not end the word.
     subscript: Option<bool>,
     braces: bool,
+    /// An unquoted `=` has been read, so a later one begins no assignment.
+    named: bool,
 }
 
 impl Draft {
@@ -101,23 +103,24 @@ impl Draft {
 
     /// An unquoted character that may mean something to the shell.
     fn bare(&mut self, character: char) {
-        let name = !self.word.quoted && is_name(&self.word.text);
         match character {
             '~' if self.word.text.is_empty() && !self.word.quoted => self.word.expands = true,
             '*' | '?' => self.word.expands = true,
             '{' | '}' => self.braces = true,
-            '[' => self.subscript = Some(self.subscript.unwrap_or(false) || name),
+            '[' if self.subscript.is_none() => self.subscript = Some(!self.word.quoted && is_name(&self.word.text)),
             ']' => self.subscript = self.subscript.map(|_| false),
-            '=' => self.equals(),
+            '=' if !self.named && self.subscript != Some(true) => self.equals(),
             _ => {}
         }
         self.word.text.push(character);
     }
 
+    /// The first `=` outside of a subscript decides.
     fn equals(&mut self) {
+        self.named = true;
         let name = self.word.text.strip_suffix('+').unwrap_or(&self.word.text);
         let name = name.strip_suffix(']').and_then(|name| name.split('[').next()).unwrap_or(name);
-        if self.word.assignment.is_none() && is_name(name) && (!self.word.quoted || self.subscript.is_some()) {
+        if is_name(name) && (!self.word.quoted || self.subscript.is_some()) {
             self.word.assignment = Some(self.word.text.len() + 1);
         }
     }
