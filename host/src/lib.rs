@@ -9,6 +9,7 @@ pub mod matching;
 pub mod outcome;
 pub mod plugin;
 pub mod report;
+pub mod settings;
 pub mod source;
 pub mod surroundings;
 pub mod wire;

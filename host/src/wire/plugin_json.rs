@@ -21,13 +21,13 @@ use crate::plugin::Manifest;
 pub enum ManifestError {
     /// It is not JSON, or no object.
     #[error("{0}")]
-    NotAnObject(Diagnostic),
+    NotAnObject(Box<Diagnostic>),
     /// `component` is missing, or is no path inside the package.
     #[error("{0}")]
-    Component(Diagnostic),
+    Component(Box<Diagnostic>),
     /// `hooks` or `config` is of a wrong type: without it the plugin would do something else than its author wrote.
     #[error("{0}")]
-    WrongType(Diagnostic),
+    WrongType(Box<Diagnostic>),
 }
 
 impl ManifestError {
@@ -50,14 +50,14 @@ const KEYS: [&str; 9] =
 /// Where nothing can be loaded: see [`ManifestError`]. What costs less is among the diagnostics.
 pub fn parse(bytes: &[u8], path: &Path, events: &Events) -> Result<(Manifest, Vec<Diagnostic>), ManifestError> {
     let document = Document::read(bytes).map_err(|NotJson { line, message }| {
-        ManifestError::NotAnObject(Diagnostic::error(Place { line, ..Place::file(path) }, message))
+        ManifestError::NotAnObject(Box::new(Diagnostic::error(Place { line, ..Place::file(path) }, message)))
     })?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let bases = Bases { folder, home: None, project: None, package: Some(folder) };
     let site = Site { file: path, lines: &document.lines, origin: Origin::Package, events, bases };
     let Value::Object(root) = &document.root else {
         let message = format!("`plugin.json` must be an object, found {}", found(&document.root));
-        return Err(ManifestError::NotAnObject(Diagnostic::error(site.place_of(&document.root), message)));
+        return Err(ManifestError::NotAnObject(Box::new(Diagnostic::error(site.place_of(&document.root), message))));
     };
     Reader { root, site: &site, notes: Notes::default() }.read()
 }
@@ -92,8 +92,8 @@ impl<'r, 'd> Reader<'r, 'd> {
         self.notes.say(Diagnostic { hint, ..Diagnostic::warning(self.site.place_of(node), message) });
     }
 
-    fn error(&self, node: &Value<'_>, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error(self.site.place_of(node), message)
+    fn error(&self, node: &impl jsonc_parser::common::Ranged, message: impl Into<String>) -> Box<Diagnostic> {
+        Box::new(Diagnostic::error(self.site.place_of(node), message))
     }
 
     fn check_keys(&mut self) {
@@ -125,7 +125,7 @@ impl<'r, 'd> Reader<'r, 'd> {
     fn component(&self) -> Result<PathBuf, ManifestError> {
         let Some(value) = self.get("component") else {
             let message = "`component` is missing: a package names its component's file";
-            return Err(ManifestError::Component(Diagnostic::error(self.site.place_of(self.root), message)));
+            return Err(ManifestError::Component(self.error(self.root, message)));
         };
         let message = match value {
             Value::StringLit(text) if stays_inside(&text.value) => return Ok(PathBuf::from(text.value.as_ref())),

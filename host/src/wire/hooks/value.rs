@@ -12,6 +12,9 @@ use crate::hook::{HookEnv, LONGEST_TIMEOUT, OUR_VARIABLES, OnError};
 /// From here on somebody most likely thought of milliseconds.
 const LOOKS_LIKE_MILLISECONDS: f64 = 1000.0;
 
+/// How one spelling of `onError` is read.
+type Meaning = fn(&Value<'_>) -> Result<OnError, String>;
+
 /// `timeout`: seconds, fractions allowed.
 pub(super) fn timeout(entry: &mut Entry<'_, '_>) -> Option<Duration> {
     let value = entry.get("timeout")?;
@@ -51,7 +54,7 @@ pub(super) fn timeout(entry: &mut Entry<'_, '_>) -> Option<Duration> {
 
 /// `onError`, else what another agent calls it.
 pub(super) fn on_error(entry: &mut Entry<'_, '_>) -> Option<OnError> {
-    let spellings: [(&str, fn(&Value<'_>) -> Result<OnError, String>); 4] = [
+    let spellings: [(&str, Meaning); 4] = [
         ("onError", own_word),
         ("onFailure", failure_word),
         ("failClosed", |value| flag(value, OnError::Block, OnError::Pass)),
