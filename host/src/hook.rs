@@ -18,6 +18,34 @@ pub use crate::matching::Dialect;
 use crate::matching::{Condition, Matcher};
 use crate::outcome::Outcome;
 
+/// The variables that the host sets for a command; a hook's own `env` cannot (contract: hooks, 3).
+pub const OUR_VARIABLES: [&str; 24] = [
+    "CLAUDE_SESSION_ID",
+    "CLAUDE_TOOL_NAME",
+    "CLAUDE_TOOL_INPUT",
+    "CLAUDE_TOOL_OUTPUT",
+    "CLAUDE_CWD",
+    "CLAUDE_AGENT_ID",
+    "CLAUDE_AGENT_TYPE",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_PLUGIN_ROOT",
+    "CLAUDE_ENV_FILE",
+    "HOOK_EVENT",
+    "HOOK_SESSION_ID",
+    "HOOK_ROOT_SESSION_ID",
+    "HOOK_DISPATCH_ID",
+    "HOOK_TOOL_NAME",
+    "HOOK_PROMPT",
+    "HOOK_PARENT_AGENT_ID",
+    "HOOK_AGENT_DEPTH",
+    "HOOK_ATTEMPT",
+    "HOOK_RECHECK",
+    "HOOK_FILE_PATH",
+    "CLAUDE_TOOL_INPUT_FILE",
+    "CLAUDE_TOOL_OUTPUT_FILE",
+    "HOOK_PROMPT_FILE",
+];
+
 /// The longest timeout a hook may have.
 pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(300);
 

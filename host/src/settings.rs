@@ -1,0 +1,25 @@
+//! Settings files: which there are, what they say, and what they come to together.
+//!
+//! Owns finding, reading and merging. The shape of a file is for `wire`; the registry, trust and plugins are for those
+//! who take the [`Merged`] set from here.
+
+mod locate;
+mod merge;
+mod programs;
+
+pub use crate::wire::settings::{FileRef, Parsed};
+pub use locate::{locate, read};
+pub use merge::{Dropped, Merged, Why, merge};
+pub use programs::missing_programs;
+
+use crate::event::Events;
+use crate::surroundings::Surroundings;
+
+/// Everything at once: the files of these surroundings, read and merged.
+pub fn load(surroundings: &Surroundings, events: &Events) -> Merged {
+    let files = locate(surroundings);
+    let mut merged = merge(files.iter().filter_map(|file| read(file, events, surroundings)).collect());
+    let missing = merged.hooks.iter().filter_map(|(_, hook)| missing_programs(hook, surroundings));
+    merged.diagnostics.extend(missing.collect::<Vec<_>>());
+    merged
+}

@@ -1,0 +1,184 @@
+//! A package's `plugin.json`: what a plugin says of itself without being run.
+//!
+//! Owns its shape. What it asks for is granted elsewhere; the component is opened by `wasm`.
+
+use std::path::{Path, PathBuf};
+
+use jsonc_parser::ast::{self, Value};
+
+use super::document::{Document, NotJson, Notes, Quoted, did_you_mean, found, last, plain_object, repeated};
+use super::hooks::value::own_word;
+use super::hooks::{self, Origin, Site};
+use super::path::{Bases, stays_inside};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::event::{Events, Object};
+use crate::hook::OnError;
+use crate::plugin::Manifest;
+
+/// Why a package cannot be loaded. Each holds what is wrong and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ManifestError {
+    /// It is not JSON, or no object.
+    #[error("{0}")]
+    NotAnObject(Box<Diagnostic>),
+    /// `component` is missing, or is no path inside the package.
+    #[error("{0}")]
+    Component(Box<Diagnostic>),
+    /// `hooks` or `config` is of a wrong type: without it the plugin would do something else than its author wrote.
+    #[error("{0}")]
+    WrongType(Box<Diagnostic>),
+}
+
+impl ManifestError {
+    /// What is wrong, and where.
+    pub fn diagnostic(&self) -> &Diagnostic {
+        match self {
+            Self::NotAnObject(what) | Self::Component(what) | Self::WrongType(what) => what,
+        }
+    }
+}
+
+const KEYS: [&str; 9] =
+    ["name", "version", "description", "component", "hooks", "permissions", "limits", "config", "onError"];
+
+/// Reads the bytes of the `plugin.json` at `path`. Its hooks are callbacks of the package, which is the folder it
+/// stands in; they carry no `onError` and no `config` of the manifest's: that is for who loads it.
+///
+/// # Errors
+///
+/// Where nothing can be loaded: see [`ManifestError`]. What costs less is among the diagnostics.
+pub fn parse(bytes: &[u8], path: &Path, events: &Events) -> Result<(Manifest, Vec<Diagnostic>), ManifestError> {
+    let document = Document::read(bytes).map_err(|NotJson { line, message }| {
+        ManifestError::NotAnObject(Box::new(Diagnostic::error(Place { line, ..Place::file(path) }, message)))
+    })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let bases = Bases { folder, home: None, project: None, package: Some(folder) };
+    let site = Site { file: path, lines: &document.lines, origin: Origin::Package, events, bases };
+    let Value::Object(root) = &document.root else {
+        let message = format!("`plugin.json` must be an object, found {}", found(&document.root));
+        return Err(ManifestError::NotAnObject(Box::new(Diagnostic::error(site.place_of(&document.root), message))));
+    };
+    Reader { root, site: &site, notes: Notes::default() }.read()
+}
+
+struct Reader<'r, 'd> {
+    root: &'r ast::Object<'d>,
+    site: &'r Site<'r>,
+    notes: Notes,
+}
+
+impl<'r, 'd> Reader<'r, 'd> {
+    fn read(mut self) -> Result<(Manifest, Vec<Diagnostic>), ManifestError> {
+        self.check_keys();
+        let manifest = Manifest {
+            name: self.text("name").map(Into::into),
+            version: self.text("version"),
+            description: self.text("description"),
+            component: self.component()?,
+            hooks: self.hooks()?,
+            config: self.config()?,
+            on_error: self.on_error(),
+            permissions: self.permissions(),
+        };
+        Ok((manifest, self.notes.finish(self.site.place())))
+    }
+
+    fn get(&self, key: &str) -> Option<&'r Value<'d>> {
+        last(self.root, key).map(|property| &property.value)
+    }
+
+    fn warn(&mut self, node: &impl jsonc_parser::common::Ranged, message: impl Into<String>, hint: Option<String>) {
+        self.notes.say(Diagnostic { hint, ..Diagnostic::warning(self.site.place_of(node), message) });
+    }
+
+    fn error(&self, node: &impl jsonc_parser::common::Ranged, message: impl Into<String>) -> Box<Diagnostic> {
+        Box::new(Diagnostic::error(self.site.place_of(node), message))
+    }
+
+    fn check_keys(&mut self) {
+        for again in repeated(self.root) {
+            self.warn(again, format!("{} is written twice; the last one counts", Quoted(again.name.as_str())), None);
+        }
+        for property in &self.root.properties {
+            let name = property.name.as_str();
+            if name == "limits" {
+                self.warn(property, "`limits` is not read yet: the defaults hold", None);
+            } else if !KEYS.contains(&name) && name != "$schema" {
+                let hint = if self.notes.is_full() { None } else { did_you_mean(name, KEYS) };
+                self.warn(property, format!("unknown key {}", Quoted(name)), hint);
+            }
+        }
+    }
+
+    fn text(&mut self, key: &str) -> Option<String> {
+        match self.get(key)? {
+            Value::StringLit(text) if !text.value.trim().is_empty() => Some(text.value.clone().into_owned()),
+            other => {
+                let what = if matches!(other, Value::StringLit(_)) { "an empty one" } else { found(other) };
+                self.warn(other, format!("`{key}` must be a string, found {what}; it is left out"), None);
+                None
+            }
+        }
+    }
+
+    fn component(&self) -> Result<PathBuf, ManifestError> {
+        let Some(value) = self.get("component") else {
+            let message = "`component` is missing: a package names its component's file";
+            return Err(ManifestError::Component(self.error(self.root, message)));
+        };
+        let message = match value {
+            Value::StringLit(text) if stays_inside(&text.value) => return Ok(PathBuf::from(text.value.as_ref())),
+            Value::StringLit(text) => {
+                format!("`component` must be a relative path inside the package, found {}", Quoted(&text.value))
+            }
+            other => format!("`component` must be a string, found {}", found(other)),
+        };
+        Err(ManifestError::Component(self.error(value, message)))
+    }
+
+    fn hooks(&mut self) -> Result<Option<Vec<crate::hook::HookSpec>>, ManifestError> {
+        match self.get("hooks") {
+            None => Ok(None),
+            Some(value @ Value::Object(_)) => Ok(Some(hooks::read([value], self.site, &mut self.notes))),
+            Some(other) => {
+                let message = format!("`hooks` must map event names to lists, found {}", found(other));
+                Err(ManifestError::WrongType(self.error(other, message)))
+            }
+        }
+    }
+
+    fn config(&self) -> Result<Object, ManifestError> {
+        match self.get("config") {
+            None => Ok(Object::new()),
+            Some(Value::Object(object)) => Ok(plain_object(object)),
+            Some(other) => {
+                let message = format!("`config` must be an object, found {}", found(other));
+                Err(ManifestError::WrongType(self.error(other, message)))
+            }
+        }
+    }
+
+    fn on_error(&mut self) -> Option<OnError> {
+        let value = self.get("onError")?;
+        match own_word(value) {
+            Ok(meaning) => Some(meaning),
+            Err(why) => {
+                self.warn(value, format!("`onError` must be {why}; the default is taken"), None);
+                None
+            }
+        }
+    }
+
+    fn permissions(&mut self) -> Object {
+        match self.get("permissions") {
+            None => Object::new(),
+            Some(Value::Object(object)) => plain_object(object),
+            Some(other) => {
+                let message = format!("`permissions` must be an object, found {}; nothing is asked for", found(other));
+                self.warn(other, message, None);
+                Object::new()
+            }
+        }
+    }
+}
