@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, printable};
-use crate::event::Events;
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Revision, SessionId};
 use crate::registry::{Change, Disabled, Dropped, NewHook, SetKey};
