@@ -1,0 +1,104 @@
+//! `tacklebox demo`: a scripted agent session through real hooks, real plugins and real files, told call by call.
+//!
+//! Owns the story. Everything that decides in it is what an embedder would use: [`Runtime`], its settings files, and
+//! [`ToolGate`].
+
+mod agent;
+mod show;
+mod story;
+mod world;
+
+use std::io::Write;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+
+use crate::event::{Context, PromptInput, StopInput, ToolCall, UserPromptSubmit};
+use crate::gate::{Passage, ToolGate};
+use crate::policy::Trust;
+use crate::source::{Reach, Source, SourceKind};
+use crate::surroundings::Surroundings;
+use crate::{HookRuntime as _, Runtime};
+
+use self::agent::{Person, Tools, rules};
+use self::show::Show;
+use self::story::{STORY, Step};
+use self::world::World;
+
+/// Plays the session and tells it to `out`: for a person, or as a JSON line a call.
+///
+/// # Errors
+///
+/// Where the temporary project cannot be laid, a plugin cannot be loaded, or nobody reads what is told.
+pub(super) async fn play(out: &mut (dyn Write + Send), json: bool) -> anyhow::Result<()> {
+    let world = World::lay().context("laying the demo's project")?;
+    let mut session = Session::begin(&world).await?;
+    let mut show = Show::new(out, json);
+    show.opening(&world, &session.runtime)?;
+    for step in STORY {
+        session.take(step, &world, &mut show).await?;
+    }
+    show.closing()
+}
+
+/// A running agent session.
+struct Session {
+    runtime: Arc<Runtime>,
+    gate: ToolGate,
+    tools: Tools,
+    cx: Context,
+}
+
+impl Session {
+    async fn begin(world: &World) -> anyhow::Result<Self> {
+        let mut surroundings = Surroundings::of_this_process(world.project());
+        surroundings.home = Some(world.home());
+        let runtime = Arc::new(Runtime::builder(Trust::Trusted, surroundings).build().await?);
+        let redact = Source::Plugin("redact-secrets".into());
+        runtime.load(redact, world.plugin("redact-secrets.wasm"), Reach::Everywhere).await?;
+        let gate = ToolGate::new(runtime.clone(), Arc::new(rules)).prompt(Arc::new(Person::default()));
+        let cx = Context::new("demo").cwd(world.project());
+        Ok(Self { runtime, gate, tools: Tools::new(world.project()), cx })
+    }
+
+    async fn take(&mut self, step: &Step, world: &World, show: &mut Show<'_>) -> anyhow::Result<()> {
+        match step {
+            Step::Prompt { says } => {
+                self.cx.turn += 1;
+                let answer = self.runtime.user_prompt_submit(&PromptInput { prompt: (*says).into() }, &self.cx).await;
+                let sent = match &answer.verdict {
+                    UserPromptSubmit::Send { prompt, .. } => prompt.as_deref().unwrap_or(says),
+                    UserPromptSubmit::Blocked { .. } | UserPromptSubmit::Untrusted => "",
+                };
+                show.prompt(self.cx.turn, says, sent, &answer.report)
+            }
+            Step::Call { why, tool, input } => {
+                let call = ToolCall::new(*tool, input.iter().map(|(k, v)| ((*k).to_owned(), (*v).into())).collect());
+                let passage = self.gate.pass(&call, &self.cx, &self.tools).await;
+                show.call(why, &call, &passage)
+            }
+            Step::SkillBegins { id } => {
+                let loaded =
+                    self.runtime.load(Source::Skill((*id).into()), world.skill(id), Reach::Everywhere).await?;
+                show.skill_begins(id, &loaded)
+            }
+            Step::SkillEnds { id } => {
+                let dropped = self.runtime.unregister_all(Source::Skill((*id).into()));
+                let hooks = dropped.hooks;
+                dropped.ended().await;
+                show.skill_ends(id, hooks, self.runtime.revision())
+            }
+            Step::Stop => {
+                let input = StopInput { reason: "done".into(), attempt: 1 };
+                let answer = self.runtime.stop(&input, &self.cx).await;
+                self.runtime.unregister_all(SourceKind::Plugin).ended().await;
+                show.stop(&answer)
+            }
+        }
+    }
+}
+
+/// Whether the tool ran.
+fn has_run(passage: &Passage) -> bool {
+    matches!(passage, Passage::Ran { .. })
+}
