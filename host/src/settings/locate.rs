@@ -112,3 +112,133 @@ fn links_out(hook: &HookSpec, project: &Path) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+    use std::os::unix::fs::symlink;
+
+    struct Machine {
+        _folder: tempfile::TempDir,
+        at: Surroundings,
+    }
+
+    impl Machine {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let [home, project] = ["home", "project"].map(|name| folder.path().join(name));
+            for root in [&home, &project] {
+                fs::create_dir_all(root.join(".freecode")).unwrap();
+            }
+            let at = Surroundings { home: Some(home), project: Some(project), ..Surroundings::default() };
+            Self { _folder: folder, at }
+        }
+
+        fn project(&self, path: &str) -> PathBuf {
+            self.at.project.as_ref().unwrap().join(path)
+        }
+
+        fn home(&self, path: &str) -> PathBuf {
+            self.at.home.as_ref().unwrap().join(path)
+        }
+
+        fn load(&self) -> crate::settings::Merged {
+            crate::settings::load(&self.at, &Events::default())
+        }
+    }
+
+    fn put(path: &Path, bytes: &[u8]) {
+        File::create(path).unwrap().write_all(bytes).unwrap();
+    }
+
+    const ONE: &[u8] = br#"{"hooks": {"Stop": [{"name": "a", "command": "true"}]}}"#;
+    const SETTINGS: &str = ".freecode/settings.json";
+
+    #[test]
+    fn missing_files_are_silent() {
+        let machine = Machine::new();
+        let merged = machine.load();
+        assert!(merged.hooks.is_empty() && merged.diagnostics.is_empty());
+        fs::remove_dir(machine.project(".freecode")).unwrap();
+        put(&machine.project(".freecode"), b"a file where a folder was expected");
+        assert!(machine.load().diagnostics.is_empty());
+        assert!(crate::settings::load(&Surroundings::default(), &Events::default()).diagnostics.is_empty());
+    }
+
+    #[test]
+    fn a_file_reached_twice_is_the_users() {
+        let mut machine = Machine::new();
+        put(&machine.home(SETTINGS), ONE);
+        symlink(machine.home(SETTINGS), machine.project(SETTINGS)).unwrap();
+        let sources = |merged: &crate::settings::Merged| {
+            merged.hooks.iter().map(|(source, _)| source.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(sources(&machine.load()), ["user"]);
+        machine.at.project = machine.at.home.clone();
+        assert_eq!(sources(&machine.load()), ["user"]);
+        assert!(machine.load().diagnostics.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_and_never_waited_for() {
+        let machine = Machine::new();
+        let path = machine.project(SETTINGS);
+        let said = |expected: &str| {
+            let merged = machine.load();
+            assert_eq!(merged.unreadable.len(), 1, "{expected}");
+            let text = merged.diagnostics.iter().map(ToString::to_string).collect::<String>();
+            assert!(text.contains(expected), "{text}");
+        };
+        fs::create_dir(&path).unwrap();
+        said("not a regular file");
+        fs::remove_dir(&path).unwrap();
+        symlink("/nowhere/at/all", &path).unwrap();
+        said("leads nowhere");
+        fs::remove_file(&path).unwrap();
+        symlink("/dev/zero", &path).unwrap();
+        said("not a regular file");
+        fs::remove_file(&path).unwrap();
+        File::create(&path).unwrap().set_len(LARGEST + 1).unwrap();
+        said("larger than 64 MiB");
+    }
+
+    #[test]
+    fn a_file_that_does_not_parse_is_left_as_it_is() {
+        let machine = Machine::new();
+        let path = machine.project(SETTINGS);
+        for bytes in [b"\xef\xbb\xbf{ not json".as_slice(), b"", b"\xff\xfe{\0}\0", b"{\"a\": \"\xe9\"}"] {
+            put(&path, bytes);
+            assert_eq!(machine.load().unreadable.len(), 1);
+            assert_eq!(fs::read(&path).unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn a_projects_plugin_that_links_out_is_refused() {
+        let machine = Machine::new();
+        put(&machine.home("own.wasm"), b"");
+        put(&machine.project("own.wasm"), b"");
+        symlink(machine.home("own.wasm"), machine.project("link.wasm")).unwrap();
+        let entry =
+            |name: &str, plugin: &str| format!(r#"{{"name": "{name}", "type": "callback", "plugin": "{plugin}"}}"#);
+        let text = format!(
+            r#"{{"hooks": {{"Stop": [{}, {}, {}, {}]}}}}"#,
+            entry("own", "../own.wasm"),
+            entry("link", "../link.wasm"),
+            entry("out", "../../home/own.wasm"),
+            entry("later", "${CLAUDE_PROJECT_DIR}/not-built-yet.wasm"),
+        );
+        put(&machine.project(SETTINGS), text.as_bytes());
+        let merged = machine.load();
+        let names: Vec<_> = merged.hooks.iter().map(|(_, hook)| hook.name.as_str()).collect();
+        assert_eq!(names, ["own", "later"]);
+        assert_eq!(merged.diagnostics.len(), 2);
+        put(&machine.home(SETTINGS), entry_file(&entry("mine", "~/../project/own.wasm")).as_bytes());
+        assert_eq!(machine.load().hooks.len(), 3);
+    }
+
+    fn entry_file(entry: &str) -> String {
+        format!(r#"{{"hooks": {{"TurnEnd": [{entry}]}}}}"#)
+    }
+}

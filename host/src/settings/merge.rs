@@ -200,3 +200,134 @@ fn settle(former: &mut (Source, HookSpec), source: Source, spec: HookSpec) -> (D
     let (source, spec) = std::mem::replace(former, (source, spec));
     (notice, Dropped { spec, source, why })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Events;
+    use crate::surroundings::Surroundings;
+    use crate::wire::settings::{FileRef, parse};
+
+    fn file(scope: Scope, text: &str) -> Parsed {
+        let file = FileRef { path: format!("/{}/settings.json", Source::Settings(scope)).into(), scope };
+        parse(text.as_bytes(), &file, &Events::default(), &Surroundings::default())
+    }
+
+    fn merged(user: &str, project: &str) -> Merged {
+        merge(vec![file(Scope::User, user), file(Scope::Project, project)])
+    }
+
+    /// `source:name:command` of every hook.
+    fn run(merged: &Merged) -> Vec<String> {
+        let command = |hook: &HookSpec| match &hook.kind {
+            crate::hook::HookKind::Command(command) => command.command.clone(),
+            other => other.name().to_string(),
+        };
+        merged.hooks.iter().map(|(source, hook)| format!("{source}:{}:{}", hook.name, command(hook))).collect()
+    }
+
+    fn said(merged: &Merged) -> Vec<String> {
+        merged.diagnostics.iter().map(ToString::to_string).collect()
+    }
+
+    const ABC: &str = r#"{"hooks": {"Stop": [
+        {"name": "a", "command": "1"}, {"name": "b", "command": "2"}, {"command": "3"}]}}"#;
+
+    #[test]
+    fn scopes_add_up_and_a_project_replaces_in_the_users_place() {
+        let merged = merged(
+            ABC,
+            r#"{"hooks": {"Stop": [{"command": "x"}, {"name": "a", "command": "y"}],
+            "TurnEnd": [{"name": "b", "command": "z"}]}}"#,
+        );
+        assert_eq!(
+            run(&merged),
+            ["project:a:y", "user:b:2", "user:user/Stop-2:3", "project:project/Stop-0:x", "project:b:z"]
+        );
+        assert_eq!(merged.project_brings, 3);
+        let [one] = merged.dropped.as_slice() else { panic!("one is dropped") };
+        assert!(
+            matches!(&one.why, Why::Replaced { by } if by.file.as_deref() == Some("/project/settings.json".as_ref()))
+        );
+        assert_eq!(
+            said(&merged),
+            ["/project/settings.json:1: Stop[1]: hook `a`: replaces the user's hook of this name \
+              (hint: the one that no longer runs is at /user/settings.json:2: Stop[0]: hook `a`)"]
+        );
+    }
+
+    #[test]
+    fn an_empty_list_takes_nothing_away() {
+        for project in [r#"{"hooks": {"Stop": []}}"#, r#"{"hooks": {}}"#, "{}", r#"{"hooks": {"PostToolUse": []}}"#] {
+            assert_eq!(merged(ABC, project).hooks.len(), 3, "{project}");
+        }
+    }
+
+    #[test]
+    fn only_the_users_final_counts() {
+        let last = r#"{"hooks": {"Stop": [{"name": "a", "command": "1", "final": true}]}}"#;
+        let kept = merged(last, ABC);
+        assert_eq!(run(&kept).first().map(String::as_str), Some("user:a:1"));
+        assert!(matches!(kept.dropped.as_slice(), [Dropped { why: Why::Final { .. }, .. }]));
+        assert!(said(&kept).iter().any(|line| line.contains("`final`") && line.contains("hook `a`")));
+        let local = merge(vec![file(Scope::Project, last), file(Scope::Local, ABC)]);
+        assert_eq!(run(&local).first().map(String::as_str), Some("local:a:1"));
+    }
+
+    #[test]
+    fn of_two_with_one_name_the_last_runs_at_the_firsts_place() {
+        let twice = r#"{"hooks": {"Stop": [{"name": "a", "command": "1"}, {"name": "b", "command": "2"},
+            {"name": "a", "command": "3"}], "TurnEnd": [{"name": "a", "command": "4"}]}}"#;
+        let merged = merged(twice, "{}");
+        assert_eq!(run(&merged), ["user:a:3", "user:b:2", "user:a:4"]);
+        assert_eq!(merged.diagnostics.len(), 1);
+        assert!(matches!(merged.dropped.as_slice(), [Dropped { why: Why::SameName { .. }, .. }]));
+    }
+
+    #[test]
+    fn disabling_acts_on_its_own_scope() {
+        let off = |key: &str| ABC.replacen('{', &format!("{{{key}, "), 1);
+        let names = merged(&off(r#""disabled": ["a", "user/Stop-2", "of-a-plugin"]"#), ABC);
+        let left = ["project:b:2", "user:user/Stop-2:3", "project:a:1", "project:project/Stop-2:3"];
+        assert_eq!(run(&names), left);
+        assert_eq!(names.user_disabled, ["a", "user/Stop-2", "of-a-plugin"]);
+        let all = merged(&off(r#""disableAllHooks": true"#), ABC);
+        assert_eq!(all.hooks.len(), 3);
+        assert!(
+            all.user_disable_all && all.hooks.iter().all(|(source, _)| *source == Source::Settings(Scope::Project))
+        );
+        assert!(all.dropped.iter().all(|dropped| dropped.why == Why::DisableAllHooks));
+    }
+
+    #[test]
+    fn a_project_cannot_disable_the_users_and_is_told() {
+        for (project, hint) in [
+            (r#"{"disabled": ["a"]}"#, Some("a user's hooks are disabled in user settings alone")),
+            (
+                r#"{"disabled": ["guar"], "hooks": {"Stop": [{"name": "guard", "command": "1"}]}}"#,
+                Some("did you mean `guard`?"),
+            ),
+            (r#"{"disabled": ["nothing-like-it"]}"#, None),
+        ] {
+            let merged = merged(ABC, project);
+            assert!(merged.hooks.len() >= 3 && merged.dropped.is_empty(), "{project}");
+            assert_eq!(merged.diagnostics.first().map(|d| d.hint.as_deref()), Some(hint), "{project}");
+        }
+        assert_eq!(merged(ABC, r#"{"disableAllHooks": true}"#).hooks.len(), 3);
+    }
+
+    #[test]
+    fn a_disabled_hook_replaces_nobody() {
+        let merged = merged(ABC, r#"{"disabled": ["a"], "hooks": {"Stop": [{"name": "a", "command": "9"}]}}"#);
+        assert_eq!(run(&merged).first().map(String::as_str), Some("user:a:1"));
+        assert!(merged.diagnostics.is_empty());
+    }
+
+    #[test]
+    fn a_broken_file_costs_the_other_nothing_and_is_named() {
+        let merged = merged(ABC, "{ not json");
+        assert_eq!(merged.hooks.len(), 3);
+        assert_eq!(merged.unreadable.len(), 1);
+        assert_eq!(merged.project_brings, 0);
+    }
+}

@@ -27,7 +27,7 @@ pub fn missing_programs(hook: &HookSpec, surroundings: &Surroundings) -> Option<
     })?;
     let message = format!("`{}` does not exist, and this hook needs it", printable(&missing));
     let hint = match project {
-        Some(project) if !Path::new(&missing).is_absolute() => {
+        Some(project) if !missing.starts_with(['/', '~']) => {
             Some(format!("a relative path starts at the project, {}", project.display()))
         }
         _ => None,
@@ -133,4 +133,94 @@ fn located(word: &str, project: Option<&Path>, home: Option<&Path>) -> Option<Pa
     }
     let path = Path::new(word);
     if path.is_absolute() { Some(path.to_owned()) } else { Some(project?.join(path)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::EventName;
+
+    fn project() -> (tempfile::TempDir, Surroundings) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("hooks")).unwrap();
+        std::fs::File::create(folder.path().join("hooks/here.sh")).unwrap();
+        let root = Some(folder.path().to_owned());
+        let surroundings = Surroundings { home: root.clone(), project: root, ..Surroundings::default() };
+        (folder, surroundings)
+    }
+
+    fn missing(command: CommandHook, surroundings: &Surroundings) -> Option<String> {
+        let hook = HookSpec::new(EventName::Stop, "h", HookKind::Command(command));
+        missing_programs(&hook, surroundings).map(|said| said.message)
+    }
+
+    #[test]
+    fn a_program_or_script_that_is_not_there_is_named() {
+        let (_folder, surroundings) = project();
+        for (text, word) in [
+            ("./hooks/gone.sh", "./hooks/gone.sh"),
+            ("hooks/gone --fast", "hooks/gone"),
+            ("/no/such/program", "/no/such/program"),
+            ("bash hooks/gone.sh arg", "hooks/gone.sh"),
+            ("/usr/bin/env python3 -u gone.py | tail", "gone.py"),
+            ("X=1 node gone.mjs || true", "gone.mjs"),
+            ("~/gone.sh", "~/gone.sh"),
+            ("$CLAUDE_PROJECT_DIR/hooks/gone.sh", "./hooks/gone.sh"),
+            ("\"$CLAUDE_PROJECT_DIR\"/hooks/gone.sh", "./hooks/gone.sh"),
+            ("bash \"${CLAUDE_PROJECT_DIR}/hooks/gone.sh\" x", "./hooks/gone.sh"),
+        ] {
+            let said = missing(CommandHook::new(text), &surroundings);
+            assert_eq!(said, Some(format!("`{word}` does not exist, and this hook needs it")), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_shell_would_still_change_is_left_alone() {
+        let (_folder, surroundings) = project();
+        for text in [
+            "",
+            "./hooks/here.sh",
+            "bash hooks/here.sh",
+            "\"$CLAUDE_PROJECT_DIR\"/hooks/here.sh",
+            "echo gone.sh",
+            "test -x ./gone.sh && ./gone.sh",
+            "[ -f gone.py ] && python3 gone.py",
+            "cd sub && ./gone.sh",
+            "$HOME/gone.sh",
+            "`which x`/gone.sh",
+            "./hooks/*.sh",
+            "'./my hooks/gone.sh'",
+            "bash -c 'gone.sh'",
+            "bash -c gone.sh",
+            "python3 -m gone.py",
+            "npx @scope/tool",
+            "npx some/thing",
+            "deno run https://example.com/gone.ts",
+            "touch gone.sh",
+            "cat > gone.sh",
+            "true; ./gone.sh",
+            "if true; then ./gone.sh; fi",
+            "\"$CLAUDE_PROJECT_DIR/gone",
+            "\"${CLAUDE_PLUGIN_ROOT}/hooks/gone.sh\"",
+            "~bob/gone.sh",
+            "FOO=a/b true",
+        ] {
+            assert_eq!(missing(CommandHook::new(text), &surroundings), None, "{text}");
+        }
+        let powershell = CommandHook { shell: Shell::Powershell, ..CommandHook::new("./gone.ps1") };
+        assert_eq!(missing(powershell, &surroundings), None);
+    }
+
+    #[test]
+    fn with_args_no_shell_looks_at_the_words() {
+        let (_folder, surroundings) = project();
+        let with = |program: &str, args: &[&str]| CommandHook {
+            args: Some(args.iter().map(|arg| (*arg).to_owned()).collect()),
+            ..CommandHook::new(program)
+        };
+        assert!(missing(with("./my gone", &[]), &surroundings).is_some());
+        assert!(missing(with("node", &["gone.js"]), &surroundings).is_some());
+        assert!(missing(with("node", &["${CLAUDE_PLUGIN_ROOT}/gone.js"]), &surroundings).is_none());
+        assert!(missing(with("jq", &["-r", "gone.js"]), &surroundings).is_none());
+    }
 }

@@ -182,3 +182,97 @@ impl<'r, 'd> Reader<'r, 'd> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::EventName;
+    use crate::hook::HookKind;
+
+    fn read(text: &str) -> Result<(Manifest, Vec<Diagnostic>), ManifestError> {
+        parse(text.as_bytes(), Path::new("/x/guard/plugin.json"), &Events::default())
+    }
+
+    #[track_caller]
+    fn says(diagnostics: &[Diagnostic], expected: &[&str]) {
+        let said: Vec<_> = diagnostics.iter().map(ToString::to_string).collect();
+        assert_eq!(said.len(), expected.len(), "{said:#?}");
+        for (line, words) in said.iter().zip(expected) {
+            assert!(line.contains(words), "{line:?} does not say {words:?}");
+            assert!(line.starts_with("/x/guard/plugin.json:"), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_whole_manifest_is_read() {
+        let (manifest, diagnostics) = read(
+            r#"{"name": "guard", "version": "1.0", "description": "d", "component": "./guard.wasm", // built
+            "permissions": {"read": ["${project}"]}, "config": {"a": [1]}, "onError": "pass",
+            "hooks": {"PreToolUse": [{"name": "g", "matcher": "bash", "config": {"b": 2}},
+                {"matcher": "edit", "hooks": [{"function": "f"}]}], "Stop": [{"type": "callback"}]}}"#,
+        )
+        .unwrap();
+        says(&diagnostics, &[]);
+        assert_eq!(manifest.name, Some("guard".into()));
+        assert_eq!(manifest.component, Path::new("./guard.wasm"));
+        assert_eq!(manifest.on_error, Some(OnError::Pass));
+        let hooks = manifest.hooks.unwrap();
+        let names: Vec<_> = hooks.iter().map(|hook| hook.name.as_str()).collect();
+        assert_eq!(names, ["g", "plugin/PreToolUse-1-0", "plugin/Stop-0"]);
+        assert!(
+            hooks.iter().all(|hook| matches!(&hook.kind, HookKind::Callback(c) if c.plugin == Path::new("/x/guard")))
+        );
+        assert_eq!(hooks.last().map(|hook| hook.event.clone()), Some(EventName::Stop));
+    }
+
+    #[test]
+    fn hooks_that_are_not_there_are_left_to_the_plugin() {
+        assert_eq!(read(r#"{"component": "a.wasm"}"#).unwrap().0.hooks, None);
+        assert_eq!(read(r#"{"component": "a.wasm", "hooks": {}}"#).unwrap().0.hooks, Some(vec![]));
+    }
+
+    #[test]
+    fn what_costs_the_whole_package_names_its_line() {
+        for (text, words) in [
+            ("", "not JSON"),
+            ("[]", "must be an object, found a list"),
+            ("{}", "plugin.json:1: `component` is missing"),
+            ("{\n\"component\": 7}", "plugin.json:2: `component` must be a string"),
+            (r#"{"component": ""}"#, "inside the package"),
+            (r#"{"component": "."}"#, "inside the package"),
+            (r#"{"component": "../a.wasm"}"#, "inside the package, found `../a.wasm`"),
+            (r#"{"component": "a/../../a.wasm"}"#, "inside the package"),
+            (r#"{"component": "/a.wasm"}"#, "inside the package"),
+            (r#"{"component": "a.wasm", "hooks": []}"#, "`hooks` must map event names"),
+            (r#"{"component": "a.wasm", "config": 1}"#, "`config` must be an object"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.to_string().contains(words), "{error}");
+            assert_eq!(error.diagnostic().severity, crate::diagnostic::Severity::Error);
+        }
+    }
+
+    #[test]
+    fn what_costs_less_is_said() {
+        for (rest, words) in [
+            (r#""limits": {}"#, &["`limits` is not read yet"][..]),
+            (r#""permission": {}"#, &["unknown key `permission` (hint: did you mean `permissions`?)"]),
+            (r#""permissions": ["http"]"#, &["`permissions` must be an object, found a list; nothing is asked for"]),
+            (
+                r#""name": 7, "version": 1.0, "description": """#,
+                &["`name` must", "`version` must", "`description` must"],
+            ),
+            (r#""onError": "never""#, &["`onError` must be `pass` or `block`, found `never`"]),
+            (r#""name": "a", "name": "b""#, &["`name` is written twice"]),
+            (r#""hooks": {"Stop": [{"command": "true", "type": "command"}]}"#, &["a package's hooks are callbacks"]),
+            (r#""hooks": {"Stop": [{"type": "inject", "text": "x"}]}"#, &["a package's hooks are callbacks"]),
+            (r#""hooks": {"Stop": [{"plugin": "../other"}]}"#, &["a package may name only what it brings itself"]),
+            (r#""hooks": {"Stop": [{"command": "true"}]}"#, &["`command` means nothing on a hook of type `callback`"]),
+            (r#""hooks": {"Stopp": [{}]}"#, &["unknown event `Stopp`; its entries (1) are skipped"]),
+            (r#""$schema": "x""#, &[]),
+        ] {
+            let (_, diagnostics) = read(&format!("{{\"component\": \"a.wasm\", {rest}}}")).unwrap();
+            says(&diagnostics, words);
+        }
+    }
+}

@@ -203,3 +203,6 @@ fn default_on_error(root: &ast::Object<'_>, site: &Site<'_>, notes: &mut Notes) 
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

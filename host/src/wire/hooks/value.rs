@@ -42,14 +42,19 @@ pub(super) fn timeout(entry: &mut Entry<'_, '_>) -> Option<Duration> {
     if limit <= LONGEST_TIMEOUT {
         return Some(limit);
     }
-    let milliseconds = seconds >= LOOKS_LIKE_MILLISECONDS;
-    let hint = milliseconds.then(|| format!("milliseconds? `timeout` is in seconds: write {}", seconds / 1000.0));
-    entry.warn_with(
-        value,
-        format!("`timeout` is {} seconds, more than the longest: 300 are taken", number.value),
-        hint,
-    );
+    let hint = (seconds >= LOOKS_LIKE_MILLISECONDS).then(|| milliseconds(seconds));
+    let message = format!("`timeout` is {} seconds, more than the longest: 300 are taken", Quoted(number.value));
+    entry.warn_with(value, message, hint);
     Some(LONGEST_TIMEOUT)
+}
+
+fn milliseconds(written: f64) -> String {
+    let meant = written / 1000.0;
+    if meant <= LONGEST_TIMEOUT.as_secs_f64() {
+        format!("milliseconds? `timeout` is in seconds: write {meant}")
+    } else {
+        "milliseconds? `timeout` is in seconds".to_owned()
+    }
 }
 
 /// `onError`, else what another agent calls it.
