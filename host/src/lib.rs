@@ -11,3 +11,4 @@ pub mod plugin;
 pub mod report;
 pub mod source;
 pub mod surroundings;
+pub mod wire;
