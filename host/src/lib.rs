@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod diagnostic;
 pub mod event;
+pub mod executor;
 pub mod hook;
 pub mod id;
 pub mod matching;
