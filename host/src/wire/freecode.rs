@@ -57,6 +57,9 @@ fn went_on(event: &EventName, silence: OnError, stdout: &Stream) -> Reading {
     match Answer::parse(&text) {
         Ok(answer) => answered(event, &answer),
         Err(Unreadable::TooDeep) => no_answer("its JSON is nested too deep").into(),
+        Err(Unreadable::NotJson) if stdout.unfinished => {
+            no_answer("its output begins with `{` and was still being written when it exited").into()
+        }
         Err(Unreadable::NotJson) if silence == OnError::Block => {
             no_answer("its output begins with `{` and is not JSON").into()
         }

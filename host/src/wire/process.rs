@@ -16,6 +16,8 @@ pub struct Stream {
     pub bytes: Vec<u8>,
     /// There were more.
     pub cut: bool,
+    /// Somebody still held it when reading stopped, so more may have been meant to come.
+    pub unfinished: bool,
 }
 
 impl Stream {

@@ -91,6 +91,8 @@ impl Running {
         if let Some(leader) = self.leader() {
             // What cannot be signalled is gone or another user's; either way there is nothing to do about it.
             let _ = kill_process_group(leader, Signal::TERM);
+            // Whoever is stopped, for reaching for the terminal perhaps, hears of it only when it goes on.
+            let _ = kill_process_group(leader, Signal::CONT);
             wait_until_gone(leader, GRACE).await;
             self.kill();
             wait_until_gone(leader, REAP).await;

@@ -80,7 +80,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> Pipe<R> {
         self.read.cut |= kept < bytes.len();
     }
 
-    fn close(self) -> Stream {
+    fn close(mut self) -> Stream {
+        self.read.unfinished = self.from.is_some();
         if let (Some(mut from), Ok(runtime)) = (self.from, tokio::runtime::Handle::try_current()) {
             runtime.spawn(async move { tokio::io::copy(&mut from, &mut tokio::io::sink()).await });
         }

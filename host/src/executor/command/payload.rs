@@ -53,6 +53,7 @@ impl Payload {
         match tokio::task::spawn_blocking(work).await {
             Ok(Ok(payload)) => Ok(payload),
             Ok(Err(error)) => Err(format!("its private files could not be written: {error}")),
+            Err(error) if error.is_panic() => Err("preparing its payload panicked".to_owned()),
             Err(_) => Err("the host is going down".to_owned()),
         }
     }

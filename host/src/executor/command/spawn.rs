@@ -57,7 +57,7 @@ pub(super) async fn start(hook: &CommandHook, ask: &Ask<'_>, payload: &Payload) 
                 waited = true;
                 tokio::time::sleep(PAUSE).await;
             }
-            Err(error) => return Err(NotStarted::Failed(why(hook, &error))),
+            Err(error) => return Err(NotStarted::Failed(why(hook, &folder, &error))),
         }
     }
 }
@@ -102,14 +102,15 @@ fn strs(args: &[String]) -> Vec<&str> {
     args.iter().map(String::as_str).collect()
 }
 
-fn why(hook: &CommandHook, error: &io::Error) -> String {
-    let program = match (&hook.args, hook.shell) {
-        (Some(_), _) => &hook.command,
-        (None, Shell::Bash) => "bash",
-        (None, Shell::Powershell) => "pwsh",
-    };
+fn why(hook: &CommandHook, folder: &Path, error: &io::Error) -> String {
+    let (program, _) = words(hook, folder);
+    let shown = program.display();
     match error.kind() {
-        io::ErrorKind::NotFound => format!("`{program}` was not found"),
-        _ => format!("`{program}`: {error}"),
+        // The system says the same of a script and of the interpreter that its first line names.
+        io::ErrorKind::NotFound if program.is_absolute() && program.exists() => {
+            format!("the interpreter of `{shown}` was not found")
+        }
+        io::ErrorKind::NotFound => format!("`{shown}` was not found"),
+        _ => format!("`{shown}`: {error}"),
     }
 }

@@ -202,6 +202,26 @@ async fn args_run_without_a_shell() {
 }
 
 #[tokio::test]
+async fn a_script_that_cannot_run_says_why() {
+    let table = [
+        ("#!/no/interpreter\n", 0o755, "the interpreter of `", "` was not found"),
+        ("#!/bin/sh\r\nexit 0\n", 0o755, "the interpreter of `", "` was not found"),
+        ("#!/bin/sh\nexit 0\n", 0o644, "`", "Permission denied (os error 13)"),
+    ];
+    for (text, mode, start, end) in table {
+        let asking = Asking::new("./guard.sh").with(|a| {
+            let script = a.project.path().join("guard.sh");
+            let mut file = std::fs::File::create(&script).unwrap();
+            std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+            file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+            a.hook.args = Some(Vec::new());
+        });
+        let Outcome::NoAnswer(Cause::CouldNotStart(why)) = asking.run().await.outcome else { panic!("{text}") };
+        assert!(why.starts_with(start) && why.ends_with(end), "{why}");
+    }
+}
+
+#[tokio::test]
 async fn without_a_shell_on_the_path_it_could_not_start() {
     let nowhere = |a: &mut Asking| a.surroundings.env = vec![("PATH".into(), "/nowhere".into())];
     for (shell, name) in [(crate::hook::Shell::Bash, "bash"), (crate::hook::Shell::Powershell, "pwsh")] {
@@ -275,6 +295,8 @@ async fn where_all_of_it_is_too_big_ours_shrink() {
         Asking::new("echo ${#CLAUDE_TOOL_INPUT} >&2; exit 2").on(event).with(|a| a.surroundings.env.extend(host));
     let asked = asking.run().await;
     assert_eq!((block(&asked).reason.as_str(), asked.cut), ("4096", true));
+    let asked = asking.with(|a| a.hook.on_cut = OnCut::Block).run().await;
+    assert_eq!(block(&asked).said, Said::Explicitly);
 }
 
 #[tokio::test]
@@ -355,6 +377,14 @@ async fn a_timeout_ends_the_grandchildren_too_and_at_once() {
     assert_eq!(asked.outcome, Outcome::NoAnswer(Cause::TimedOut(Duration::from_secs(1))));
     assert!(start.elapsed() < Duration::from_millis(2500), "{:?}", start.elapsed());
     assert!(!lives(asking.pid().await));
+}
+
+#[tokio::test]
+async fn who_is_stopped_ends_at_once_too() {
+    let asking = Asking::new("kill -STOP $$").limit(500);
+    let start = Instant::now();
+    assert!(matches!(asking.run().await.outcome, Outcome::NoAnswer(Cause::TimedOut(_))));
+    assert!(start.elapsed() < Duration::from_millis(2000), "{:?}", start.elapsed());
 }
 
 #[tokio::test]

@@ -4,21 +4,18 @@
 
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::event::Object;
 use crate::outcome::Permission;
 
-/// The keys that are read. All but the first five are looked at only so that no refusal goes unheard.
-const KEYS: [&str; 12] = [
+/// The keys that decide, and the reason. All but `block` and `permission` are looked at only so that no refusal goes
+/// unheard.
+const DECIDING: [&str; 9] = [
     "block",
-    "reason",
-    "modifiedInput",
-    "modifiedOutput",
-    "context",
     "permission",
+    "reason",
     "deny",
     "decision",
     "permissionDecision",
@@ -26,6 +23,9 @@ const KEYS: [&str; 12] = [
     "continue",
     "hookSpecificOutput",
 ];
+
+/// The keys that change something.
+const CHANGING: [&str; 3] = ["modifiedInput", "modifiedOutput", "context"];
 
 /// An answer in JSON: the known keys in the order in which they were printed, repeated ones too.
 pub(super) struct Answer(Vec<(String, Value)>);
@@ -53,9 +53,17 @@ impl Answer {
     pub(super) fn parse(text: &str) -> Result<Self, Unreadable> {
         // A script that shortens a text by UTF-16 units can leave half a character in its reason. Whoever writes the
         // payload could provoke that, and a block must not become plain text by it.
-        serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_half_characters(text))).map_err(|e| {
-            if e.to_string().starts_with("recursion limit") { Unreadable::TooDeep } else { Unreadable::NotJson }
+        let parsed = entries(text, &CHANGING).or_else(|_| entries(&without_half_characters(text), &CHANGING));
+        parsed.or_else(|error| match error.to_string().starts_with("recursion limit") {
+            true => Self::block_in(text).ok_or(Unreadable::TooDeep),
+            false => Err(Unreadable::NotJson),
         })
+    }
+
+    /// The answer without its changes, if it blocks: then they do not matter, however deep they are.
+    fn block_in(text: &str) -> Option<Self> {
+        let answer = entries(text, &[]).ok()?;
+        answer.decided().is_ok_and(|decided| decided.block).then_some(answer)
     }
 
     /// What it decides. Where a key is repeated the stricter counts, and a block counts whatever else is wrong.
@@ -164,15 +172,19 @@ fn foreign(key: &str) -> String {
     format!("`{key}` is a word of another dialect; the freecode words are `block` and `permission`")
 }
 
-impl<'de> Deserialize<'de> for Answer {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Entries)
-    }
+/// The entries of the object that the text is: those that decide, and those of `others`.
+fn entries(text: &str, others: &[&str]) -> serde_json::Result<Answer> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let answer = json.deserialize_map(Entries { others })?;
+    json.end()?;
+    Ok(answer)
 }
 
-struct Entries;
+struct Entries<'k> {
+    others: &'k [&'k str],
+}
 
-impl<'de> Visitor<'de> for Entries {
+impl<'de> Visitor<'de> for Entries<'_> {
     type Value = Answer;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -182,7 +194,7 @@ impl<'de> Visitor<'de> for Entries {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Answer, A::Error> {
         let mut entries = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
-            if KEYS.contains(&key.as_str()) {
+            if DECIDING.contains(&key.as_str()) || self.others.contains(&key.as_str()) {
                 entries.push((key, map.next_value()?));
             } else {
                 map.next_value::<IgnoredAny>()?;

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 fn ended(exit: Exit, stdout: &str, stderr: &str) -> Ended {
-    let stream = |text: &str| Stream { bytes: text.as_bytes().to_vec(), cut: false };
+    let stream = |text: &str| Stream { bytes: text.as_bytes().to_vec(), ..Stream::default() };
     Ended { exit, stdout: stream(stdout), stderr: stream(stderr) }
 }
 
@@ -147,6 +147,18 @@ fn cut_json_is_no_answer_and_cut_text_is_context_with_a_warning() {
 }
 
 #[test]
+fn json_that_was_still_being_written_is_no_answer_unless_it_is_whole() {
+    let unfinished = |stdout: &str| {
+        let mut ended = ended(Exit::Code(0), stdout, "");
+        ended.stdout.unfinished = true;
+        read(&EventName::PreToolUse, OnError::Pass, &ended).outcome
+    };
+    assert!(is_no_answer(&unfinished("{\"block\": tr")));
+    assert_eq!(unfinished(r#"{"block": true, "reason": "r"}"#), Outcome::block("r"));
+    assert_eq!(unfinished("text"), context("text"));
+}
+
+#[test]
 fn half_a_character_does_not_turn_a_block_into_text() {
     assert_eq!(pre(r#"{"block": true, "reason": "rm \ud83d"}"#), Outcome::block("rm \u{fffd}"));
     assert_eq!(
@@ -159,7 +171,10 @@ fn half_a_character_does_not_turn_a_block_into_text() {
 fn an_echoed_deep_payload_does_not_hide_a_block() {
     let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
     assert_eq!(pre(&format!(r#"{{"input": {deep}, "block": true, "reason": "r"}}"#)), Outcome::block("r"));
-    assert!(is_no_answer(&pre(&format!(r#"{{"modifiedInput": {{"a": {deep}}}, "block": true}}"#))));
+    let changed = |rest: &str| pre(&format!(r#"{{"modifiedInput": {{"a": {deep}}}, {rest}}}"#));
+    assert_eq!(changed(r#""block": true, "reason": "r""#), Outcome::block("r"));
+    assert!(is_no_answer(&changed(r#""block": false"#)));
+    assert!(is_no_answer(&pre(&format!(r#"{{"block": {deep}}}"#))));
 }
 
 #[test]
