@@ -52,7 +52,9 @@ impl Alternative {
     fn meets_value(&self, value: Option<&str>) -> bool {
         match (&self.test, value) {
             (Test::Bare, _) => true,
-            (Test::Pattern(pattern), Some(value)) => pattern.covers(value) && (!climbs(value) || climbs(pattern.text())),
+            (Test::Pattern(pattern), Some(value)) => {
+                pattern.covers(value) && (!climbs(value) || climbs(pattern.text()))
+            }
             (Test::Pattern(_), None) | (Test::Unreadable, _) => false,
         }
     }
@@ -160,7 +162,11 @@ mod tests {
             ("bash(git *)", "git log\r\nrm x", false),
         ];
         for (condition, command, expected) in cases {
-            assert_eq!(approves(condition, "bash", &json!({"command": command})), *expected, "{condition:?} on {command:?}");
+            assert_eq!(
+                approves(condition, "bash", &json!({"command": command})),
+                *expected,
+                "{condition:?} on {command:?}"
+            );
         }
     }
 

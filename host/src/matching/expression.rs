@@ -32,9 +32,7 @@ impl Expression {
         if let Ok(linear) = regex::Regex::new(pattern) {
             return Ok(Expression::Linear(linear));
         }
-        fancy_regex::Regex::new(pattern)
-            .map(Expression::Backtracking)
-            .map_err(|error| one_line(&error.to_string()))
+        fancy_regex::Regex::new(pattern).map(Expression::Backtracking).map_err(|error| one_line(&error.to_string()))
     }
 
     /// Compiles a pattern that must cover the whole of a text.

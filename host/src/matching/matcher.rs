@@ -59,7 +59,9 @@ impl Matcher {
     pub fn new(text: &str) -> Result<Matcher, MatcherError> {
         let reading = match text.trim() {
             "" | "*" => Reading::Everything,
-            _ => Reading::Freecode(Expression::new(text).map_err(|cause| MatcherError { text: text.to_owned(), cause })?),
+            _ => {
+                Reading::Freecode(Expression::new(text).map_err(|cause| MatcherError { text: text.to_owned(), cause })?)
+            }
         };
         Ok(Matcher { text: text.to_owned(), reading })
     }

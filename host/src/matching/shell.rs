@@ -173,7 +173,8 @@ impl Parsing {
     fn take_apart(&mut self, waiting: &Waiting) -> Result<(), lexer::Refusal> {
         let lexed = lexer::cut(&waiting.text)?;
         let parsed = grammar::parse(&lexed)?;
-        self.found.side_effects |= parsed.side_effects || lexed.arithmetic || lexed.words.iter().any(|word| word.assigns);
+        self.found.side_effects |=
+            parsed.side_effects || lexed.arithmetic || lexed.words.iter().any(|word| word.assigns);
         for simple in parsed.simple {
             self.simple(simple, waiting);
         }

@@ -198,8 +198,17 @@ mod tests {
     fn only_a_complete_table_can_say_that_a_matcher_fits_nothing() {
         let open = ToolTable::default();
         let closed = open.clone().complete();
-        let cases = [("Edit:.*\\.cs", true), ("Write(*.py)", true), ("tool == \"Edit\"", true), ("Edit", false), ("edit", false),
-            ("mcp__db__.*", false), ("*", false), ("apply_patch|Edit", false), ("^(?!bash$).*", false)];
+        let cases = [
+            ("Edit:.*\\.cs", true),
+            ("Write(*.py)", true),
+            ("tool == \"Edit\"", true),
+            ("Edit", false),
+            ("edit", false),
+            ("mcp__db__.*", false),
+            ("*", false),
+            ("apply_patch|Edit", false),
+            ("^(?!bash$).*", false),
+        ];
         for (text, expected) in cases {
             let Ok(matcher) = Matcher::new(text) else { continue };
             assert_eq!(closed.fits_nothing(&matcher), expected, "{text}");

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use brush_parser::ast::{
-    AndOr, AndOrList, Assignment, AssignmentValue, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand, CompoundList,
-    FunctionDefinition, IoFileRedirectTarget, IoRedirect, Pipeline, SimpleCommand, Word as Name,
+    AndOr, AndOrList, Assignment, AssignmentValue, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand,
+    CompoundList, FunctionDefinition, IoFileRedirectTarget, IoRedirect, Pipeline, SimpleCommand, Word as Name,
 };
 use brush_parser::{ParserOptions, SourcePosition, SourceSpan, Token, parse_tokens};
 
@@ -161,7 +161,9 @@ impl Walk<'_> {
             }
             CompoundCommand::ForClause(repeat) => self.assigning(&repeat.body.list),
             CompoundCommand::ArithmeticForClause(repeat) => self.assigning(&repeat.body.list),
-            CompoundCommand::CaseClause(case) => case.cases.iter().filter_map(|item| item.cmd.as_ref()).for_each(|list| self.list(list)),
+            CompoundCommand::CaseClause(case) => {
+                case.cases.iter().filter_map(|item| item.cmd.as_ref()).for_each(|list| self.list(list))
+            }
             CompoundCommand::IfClause(branches) => {
                 self.list(&branches.condition);
                 self.list(&branches.then);

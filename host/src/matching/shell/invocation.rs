@@ -80,7 +80,8 @@ impl Invocation {
             self.reasons.push(Reason::ProgramNotLiteral(first.text.clone()));
         } else if name == "source" || first.text == "." {
             self.reasons.push(Reason::Sources);
-        } else if FOREIGN_SHELLS.contains(&name) || (SHELLS.contains(&name) && shell_text(tail) == ShellText::Elsewhere) {
+        } else if FOREIGN_SHELLS.contains(&name) || (SHELLS.contains(&name) && shell_text(tail) == ShellText::Elsewhere)
+        {
             self.reasons.push(Reason::ShellReadsProgram(name.to_owned()));
         }
     }
@@ -124,7 +125,12 @@ impl Invocation {
     fn split_string(&mut self, tail: &[Word]) {
         for (at, word) in tail.iter().enumerate().skip(1) {
             let glued = word.text.strip_prefix("--split-string").map(|text| text.trim_start_matches('='));
-            let short = || word.text.strip_prefix('-').filter(|flags| !flags.starts_with('-')).and_then(|flags| flags.split_once('S'));
+            let short = || {
+                word.text
+                    .strip_prefix('-')
+                    .filter(|flags| !flags.starts_with('-'))
+                    .and_then(|flags| flags.split_once('S'))
+            };
             let Some(text) = glued.or_else(|| short().map(|(_, text)| text)) else { continue };
             let rest = tail.iter().skip(at + 1).map(|word| word.text.as_str());
             let words: Vec<&str> = std::iter::once(text).chain(rest).collect();

@@ -18,8 +18,8 @@ const MAX_PENDING: usize = 16;
 
 /// Every operator, longest first.
 const OPERATORS: [&str; 24] = [
-    "&>>", ";;&", "<<<", "<<-", "&&", "&>", "||", "|&", ";;", ";&", "<<", "<&", "<>", ">>", ">&", ">|", "&", "|", ";", "<",
-    ">", "(", ")", "\n",
+    "&>>", ";;&", "<<<", "<<-", "&&", "&>", "||", "|&", ";;", ";&", "<<", "<&", "<>", ">>", ">&", ">|", "&", "|", ";",
+    "<", ">", "(", ")", "\n",
 ];
 
 /// Why a text was not cut.
@@ -144,7 +144,9 @@ impl<'a> Lexer<'a> {
         loop {
             self.blanks();
             match self.peek() {
-                None if nesting == Nesting::Substitution || !program.pending.is_empty() => return Err(Refusal::Unterminated),
+                None if nesting == Nesting::Substitution || !program.pending.is_empty() => {
+                    return Err(Refusal::Unterminated);
+                }
                 None => return Ok(program.lexed),
                 // A here-document that the substitution ends before its body: shells differ.
                 Some(b')') if program.closes() && !program.pending.is_empty() => return Err(Refusal::Ambiguous),
@@ -174,7 +176,8 @@ impl<'a> Lexer<'a> {
 
     /// Cuts one operator or word.
     fn lexeme(&mut self, program: &mut Program) -> Result<(), Refusal> {
-        let operator = OPERATORS.iter().find(|operator| self.rest().starts_with(**operator)).copied().unwrap_or_default();
+        let operator =
+            OPERATORS.iter().find(|operator| self.rest().starts_with(**operator)).copied().unwrap_or_default();
         let substitution = self.rest().starts_with("<(") || self.rest().starts_with(">(");
         if operator.is_empty() || substitution {
             return self.word_lexeme(program);
