@@ -10,10 +10,16 @@ pub const MARKER: &str = "[output truncated]";
 
 /// The text in no more than [`TEXT_CAP`] characters, the marker counted. Owned where it was cut.
 pub fn capped(text: &str) -> Cow<'_, str> {
-    if text.len() <= TEXT_CAP || text.char_indices().nth(TEXT_CAP).is_none() {
+    capped_at(text, TEXT_CAP)
+}
+
+/// The text in no more than `cap` characters, the marker counted. Owned where it was cut. A cap below the marker's
+/// own length leaves nothing but the marker.
+pub fn capped_at(text: &str, cap: usize) -> Cow<'_, str> {
+    if text.len() <= cap || text.char_indices().nth(cap).is_none() {
         return Cow::Borrowed(text);
     }
-    let kept = TEXT_CAP - MARKER.len();
+    let kept = cap.saturating_sub(MARKER.len());
     let end = text.char_indices().nth(kept).map_or(text.len(), |(at, _)| at);
     Cow::Owned(marked(&text[..end]))
 }
