@@ -31,9 +31,9 @@ pub(super) struct Contents<'a> {
 }
 
 impl Files {
-    /// Writes them. What an event does not have gets no file.
-    pub(super) fn holding(contents: &Contents<'_>) -> io::Result<Self> {
-        let parent = std::path::absolute(std::env::temp_dir())?;
+    /// Writes them into a folder of their own in `parent`. What an event does not have gets no file.
+    pub(super) fn holding(parent: &Path, contents: &Contents<'_>) -> io::Result<Self> {
+        let parent = std::path::absolute(parent)?;
         let owner_only = Permissions::from_mode(0o700);
         let folder = tempfile::Builder::new().prefix("hook-").permissions(owner_only).tempdir_in(parent)?;
         let file = |name: &str, text: Option<&str>| text.map(|text| written(folder.path(), name, text)).transpose();
@@ -56,4 +56,20 @@ fn written(folder: &Path, name: &str, text: &str) -> io::Result<PathBuf> {
     file.write_all(text.as_bytes())?;
     let (_, path) = file.keep().map_err(|e| e.error)?;
     Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_written_is_an_error_and_leaves_nothing() {
+        let parent = tempfile::tempdir().unwrap();
+        let contents = Contents { input: "{}", output: Some("o"), prompt: None, env: true };
+        assert!(Files::holding(&parent.path().join("gone"), &contents).is_err());
+        let files = Files::holding(parent.path(), &contents).unwrap();
+        assert_eq!(std::fs::read_to_string(files.output.as_ref().unwrap()).unwrap(), "o");
+        drop(files);
+        assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
 }

@@ -27,9 +27,14 @@ pub(super) fn usable(ask: &Ask<'_>, warnings: &mut Vec<String>) -> PathBuf {
     let found = wishes.into_iter().flatten().find(|folder| can_be_entered(folder));
     let found = found.unwrap_or_else(|| PathBuf::from("/"));
     if let Some(wish) = announced.filter(|wish| *wish != found) {
-        warnings.push(format!("the folder `{}` is gone; it ran in `{}`", wish.display(), found.display()));
+        warnings.push(format!("the folder `{}` is gone; it ran in `{}`", shown(&wish), shown(&found)));
     }
     found
+}
+
+/// A path for a person to read: what would steer a terminal is escaped.
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().escape_debug().to_string()
 }
 
 fn can_be_entered(folder: &Path) -> bool {

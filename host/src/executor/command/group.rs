@@ -139,9 +139,9 @@ fn leader_lives(leader: Pid) -> bool {
 fn member_lives(leader: Pid) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let numbered = processes.flatten().filter(|p| p.file_name().as_encoded_bytes()[0].is_ascii_digit());
-    numbered
-        .filter_map(|p| std::fs::read_to_string(p.path().join("stat")).ok())
-        .any(|stat| is_live_member(&stat, leader))
+    // As bytes: a process may call itself anything.
+    let mut stats = numbered.filter_map(|p| std::fs::read(p.path().join("stat")).ok());
+    stats.any(|stat| is_live_member(&String::from_utf8_lossy(&stat), leader))
 }
 
 #[cfg(target_os = "linux")]
@@ -156,4 +156,25 @@ fn is_live_member(stat: &str, leader: Pid) -> bool {
 #[cfg(not(target_os = "linux"))]
 fn member_lives(leader: Pid) -> bool {
     rustix::process::test_kill_process_group(leader).is_ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_told_by_state_and_group_whatever_their_name() {
+        let leader = Pid::from_raw(42).unwrap();
+        let table = [
+            ("43 (sleep) S 1 42 42 0", true),
+            ("43 (a) Z 1 42) T 1 42 42 0", true),
+            ("43 (\u{fffd}) R 1 7 42 0", false),
+            ("42 (bash) Z 1 42 42 0", false),
+            ("43 (gone) X 1 42 42 0", false),
+            ("", false),
+        ];
+        for (stat, live) in table {
+            assert_eq!(is_live_member(stat, leader), live, "{stat}");
+        }
+    }
 }

@@ -62,7 +62,8 @@ impl Payload {
         let prompt = arguments.get("prompt").and_then(|p| p.as_str()).filter(|_| has_prompt);
         let told = prompt.map(Told::capped);
         let whole = View::of(&arguments).whole();
-        let files = twice(|| Files::holding(&Contents { input: whole.json(), output, prompt, env }))?;
+        let parent = std::env::temp_dir();
+        let files = twice(|| Files::holding(&parent, &Contents { input: whole.json(), output, prompt, env }))?;
         let input = fitted(&whole, &arguments, told.as_ref(), VALUE_LIMIT);
         let output = output.map(Told::capped);
         Ok(Self { files, input, output, prompt: told, arguments: Arc::clone(&arguments) })

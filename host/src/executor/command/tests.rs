@@ -301,7 +301,7 @@ async fn where_all_of_it_is_too_big_ours_shrink() {
 
 #[tokio::test]
 async fn twenty_megabytes_take_less_than_two_seconds() {
-    let content = "line \"quoted\"\n".repeat(1_500_000);
+    let content = "a line about as long as those that people write, with a \"quoted\" word in it\n".repeat(275_000);
     let event = about(EventName::PreToolUse, "write", json!({"content": content, "path": "a"}));
     let asking = Asking::new("wc -c < \"$CLAUDE_TOOL_INPUT_FILE\"").on(event);
     let mut times = Vec::new();
