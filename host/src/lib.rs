@@ -9,5 +9,8 @@ pub mod matching;
 pub mod outcome;
 pub mod plugin;
 pub mod report;
+pub mod session;
 pub mod source;
 pub mod surroundings;
+#[cfg(feature = "wasm")]
+pub mod wasm;
