@@ -178,7 +178,11 @@ impl Merging {
             return;
         };
         let (notice, dropped) = settle(former, source, spec);
-        self.notes.say(notice);
+        // That a user's hook is replaced is said however much else there is to say.
+        match &dropped.why {
+            Why::Replaced { .. } => self.merged.diagnostics.push(notice),
+            _ => self.notes.say(notice),
+        }
         self.merged.dropped.push(dropped);
     }
 }
@@ -259,6 +263,14 @@ mod tests {
             ["/project/settings.json:1: Stop[1]: hook `a`: replaces the user's hook of this name \
               (hint: the one that no longer runs is at /user/settings.json:2: Stop[0]: hook `a`)"]
         );
+    }
+
+    #[test]
+    fn a_flood_of_warnings_does_not_hide_that_a_guard_is_replaced() {
+        let noise = r#"{"name": "n", "command": "true"},"#.repeat(500);
+        let merged = merged(ABC, &format!(r#"{{"hooks": {{"Stop": [{noise} {{"name": "b", "command": "true"}}]}}}}"#));
+        assert!(said(&merged).iter().any(|line| line.contains("hook `b`: replaces the user's hook")));
+        assert_eq!(merged.diagnostics.len(), 102);
     }
 
     #[test]
