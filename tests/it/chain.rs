@@ -1,5 +1,7 @@
 //! How the answers of several hooks become one verdict.
 
+use std::time::Duration;
+
 use tacklebox::HookRuntime as _;
 use tacklebox::event::{
     Consent, EventName, PermissionRequest, PostToolUse, PostToolUseFailure, PreToolUse, PromptInput, Stop, StopInput,
@@ -282,10 +284,11 @@ async fn a_panic_of_a_function_blocks_a_gate_and_is_said_by_name() {
     assert!(answer.report.warnings[0].to_string().contains("out of cheese"));
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_function_that_never_answers_is_ended_by_its_timeout() {
     let hang = FunctionHook::new(|_, _| std::future::pending::<Outcome>());
-    let host = host(vec![HookSpec::new(EventName::Stop, "hang", hang.into())]).await;
+    let timeout = Some(Duration::from_millis(20));
+    let host = host(vec![HookSpec { timeout, ..HookSpec::new(EventName::Stop, "hang", hang.into()) }]).await;
     let verdict = host.stop(&StopInput { reason: "done".into(), attempt: 1 }, &cx()).await.verdict;
     assert!(matches!(&verdict, Stop::GoesOn { reason } if reason.contains("timed out")), "{verdict:?}");
 }

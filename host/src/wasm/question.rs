@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::bindings::{HookContext, HookInput};
 use crate::ask::Ask;
 use crate::event::Object;
-use crate::hook::CallbackHook;
 use crate::matching::Commands;
 
 /// What happens.
