@@ -176,10 +176,14 @@ fn no_module_imports_upward() {
     let tree = Tree::of([
         ("host/src/lib.rs", "pub use runtime::{FakeRuntime, Runtime};"),
         ("host/src/event.rs", "use super::gate::ToolGate;\n/// crate::cli\nuse crate::id::Id;"),
-        ("host/src/event/tool.rs", "use super::id::Id; use super::super::wasm;\n#[cfg(test)] mod t { use crate::cli; }"),
+        (
+            "host/src/event/tool.rs",
+            "use super::id::Id; use super::super::wasm;\n#[cfg(test)] mod t { use crate::cli; }",
+        ),
         ("host/src/gate.rs", "use crate::{\n  event::Event,\n  Runtime,\n  nowhere::X,\n};"),
     ]);
-    let about = ["event.rs:1: `event` (words) uses `gate`", "tool.rs:1: `event` (words) uses `wasm`", "gate.rs:3", "`nowhere`"];
+    let about =
+        ["event.rs:1: `event` (words) uses `gate`", "tool.rs:1: `event` (words) uses `wasm`", "gate.rs:3", "`nowhere`"];
     assert_broken(&upward(&tree), &about);
 }
 

@@ -26,7 +26,8 @@ const WASMTIME: [u32; 3] = [48, 0, 8];
 fn interfaces(tree: &Tree, frozen: &[(&str, &str)]) -> Vec<String> {
     let changed = |(path, hash): &(&str, &str)| {
         let now = tree.bytes(path).map(sha256)?;
-        (now != *hash).then(|| format!("{path}: has the hash {now}; what is released does not change, a new version does"))
+        (now != *hash)
+            .then(|| format!("{path}: has the hash {now}; what is released does not change, a new version does"))
     };
     let gone = frozen.iter().filter(|(path, _)| tree.bytes(path).is_none()).map(|(path, _)| format!("{path}: is gone"));
     frozen.iter().filter_map(changed).chain(gone).collect()
@@ -108,7 +109,10 @@ fn engine(lock: &str) -> Vec<String> {
 fn released_interfaces_stay_as_they_are() {
     assert_clean("what is released is frozen", &interfaces(Tree::checkout(), &INTERFACES));
     let tree = Tree::of([("wit/a.wit", "package a;")]);
-    assert_broken(&interfaces(&tree, &[("wit/a.wit", "00"), ("wit/b.wit", "00")]), &["a.wit: has the hash", "b.wit: is gone"]);
+    assert_broken(
+        &interfaces(&tree, &[("wit/a.wit", "00"), ("wit/b.wit", "00")]),
+        &["a.wit: has the hash", "b.wit: is gone"],
+    );
 }
 
 #[test]
@@ -126,7 +130,10 @@ fn the_bindings_are_of_the_released_interface() {
 
 #[test]
 fn examples_are_whole_and_small() {
-    assert_clean("an example is one idea, with its component, its README and settings to try", &incomplete(Tree::checkout()));
+    assert_clean(
+        "an example is one idea, with its component, its README and settings to try",
+        &incomplete(Tree::checkout()),
+    );
     assert!(!examples(Tree::checkout()).is_empty());
     let (large, long) = ("x".repeat(LARGEST), "a;\n\n// b\n".repeat(LONGEST));
     let tree = Tree::of([
@@ -142,6 +149,9 @@ fn examples_are_whole_and_small() {
 fn the_engine_is_not_older_than_its_fixes() {
     assert_clean("one wasmtime, at least 48.0.8", &engine(Tree::checkout().text("Cargo.lock").unwrap()));
     let lock = "[[package]]\nname = \"wasmtime\"\nversion = \"48.0.7\"\n\n[[package]]\nname = \"wasmtime-wasi\"\nversion = \"49.0.0\"\n";
-    assert_broken(&engine(lock), &["wasmtime 48.0.7 is older", "[\"48.0.7\", \"49.0.0\"]".replace('[', "{").replace(']', "}").as_str()]);
+    assert_broken(
+        &engine(lock),
+        &["wasmtime 48.0.7 is older", "[\"48.0.7\", \"49.0.0\"]".replace('[', "{").replace(']', "}").as_str()],
+    );
     assert_broken(&engine(""), &["versions {}"]);
 }

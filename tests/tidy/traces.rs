@@ -7,7 +7,8 @@ use crate::{assert_broken, assert_clean};
 const INDEX: &str = "source = \"registry+https://github.com/rust-lang/crates.io-index\"";
 
 /// Folders of machines. In two pieces, so that this file has none of them.
-const FOLDERS: [(&str, &str); 5] = [("/ro", "ot/"), ("/ho", "me/"), ("/Us", "ers/"), ("/wo", "rk/"), ("/tm", "p/target-")];
+const FOLDERS: [(&str, &str); 5] =
+    [("/ro", "ot/"), ("/ho", "me/"), ("/Us", "ers/"), ("/wo", "rk/"), ("/tm", "p/target-")];
 
 /// People who are made up, and live in folders of tests and examples.
 const MADE_UP: [&str; 4] = ["me", "u", "user", "you"];
@@ -50,7 +51,9 @@ fn is_harmless(text: &str, at: usize, folder: &str) -> bool {
     let continues = text[..at].ends_with(|char: char| char.is_alphanumeric() || "._-/*)}".contains(char));
     let rest = &text[at + folder.len()..];
     let who = rest.split(|char: char| !char.is_alphanumeric()).next().unwrap_or_default();
-    continues || (FOLDERS[1..3].iter().any(|(a, b)| *folder == format!("{a}{b}")) && (who.is_empty() || MADE_UP.contains(&who)))
+    continues
+        || (FOLDERS[1..3].iter().any(|(a, b)| *folder == format!("{a}{b}"))
+            && (who.is_empty() || MADE_UP.contains(&who)))
 }
 
 fn line(text: &str, at: usize) -> usize {
