@@ -12,14 +12,19 @@ pub use locate::{locate, read};
 pub use merge::{Dropped, Merged, Why, merge};
 pub use programs::missing_programs;
 
+use crate::diagnostic::Place;
 use crate::event::Events;
 use crate::surroundings::Surroundings;
+use crate::wire::document::Notes;
 
 /// Everything at once: the files of these surroundings, read and merged.
 pub fn load(surroundings: &Surroundings, events: &Events) -> Merged {
     let files = locate(surroundings);
     let mut merged = merge(files.iter().filter_map(|file| read(file, events, surroundings)).collect());
-    let missing = merged.hooks.iter().filter_map(|(_, hook)| missing_programs(hook, surroundings));
-    merged.diagnostics.extend(missing.collect::<Vec<_>>());
+    let mut notes = Notes::default();
+    for diagnostic in merged.hooks.iter().filter_map(|(_, hook)| missing_programs(hook, surroundings)) {
+        notes.say(diagnostic);
+    }
+    merged.diagnostics.extend(notes.finish(Place::default()));
     merged
 }

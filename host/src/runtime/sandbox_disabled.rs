@@ -11,7 +11,7 @@ use crate::source::Source;
 pub(super) struct Sandbox;
 
 /// Why a plugin is not loaded.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PluginError {
     /// This build has no sandbox.

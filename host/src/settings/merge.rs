@@ -4,12 +4,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::diagnostic::{Diagnostic, Place, nearest, printable};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::event::EventName;
 use crate::hook::HookSpec;
 use crate::id::HookName;
 use crate::source::{Scope, Source};
-use crate::wire::settings::Parsed;
+use crate::wire::document::{Notes, Quoted, did_you_mean};
+use crate::wire::settings::{FileRef, Parsed};
 
 /// What the settings files come to together.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +28,7 @@ pub struct Merged {
     /// How many hooks of the project's own run: without any there is nothing to trust.
     pub project_brings: usize,
     /// The files that are there and could not be read: on a reload their last good hooks stay.
-    pub unreadable: Vec<crate::wire::settings::FileRef>,
+    pub unreadable: Vec<FileRef>,
 }
 
 /// A hook that was taken away.
@@ -70,12 +71,12 @@ pub fn merge(files: Vec<Parsed>) -> Merged {
     let off = Off::of(&files);
     let mut merging = Merging::default();
     let written: Vec<_> = files.iter().flat_map(names).collect();
-    let idle = off.names_that_disable_nothing(&written);
+    off.names_that_disable_nothing(&written, &mut merging.notes);
     for file in files {
         merging.file(file, &off);
     }
     let mut merged = merging.merged;
-    merged.diagnostics.extend(idle);
+    merged.diagnostics.extend(merging.notes.finish(Place::default()));
     merged.project_brings = merged.hooks.iter().filter(|(source, _)| *source != Source::Settings(Scope::User)).count();
     merged.user_disabled = off.names.get(&Scope::User).into_iter().flatten().map(|(name, _)| name.clone()).collect();
     merged.user_disable_all = off.all.contains(&Scope::User);
@@ -117,31 +118,35 @@ impl Off {
     }
 
     /// A project that disables what is not its own is told so. The user's may name plugins' hooks, which are not here.
-    fn names_that_disable_nothing(&self, written: &[(Scope, HookName)]) -> Vec<Diagnostic> {
+    fn names_that_disable_nothing(&self, written: &[(Scope, HookName)], notes: &mut Notes) {
         let own: HashSet<(Scope, &str)> = written.iter().map(|(scope, name)| (*scope, name.as_str())).collect();
         let of_others = self.names.iter().filter(|(scope, _)| **scope != Scope::User);
-        let mut said = Vec::new();
         for (scope, (name, place)) in of_others.flat_map(|(scope, list)| list.iter().map(move |one| (*scope, one))) {
             if own.contains(&(scope, name.as_str())) {
                 continue;
             }
-            let message = format!("`disabled` names `{}`, and this scope has no such hook", printable(name));
-            let hint = if own.contains(&(Scope::User, name.as_str())) {
-                Some("a user's hooks are disabled in user settings alone".to_owned())
-            } else {
-                let known = own.iter().filter(|(of, _)| *of == scope).map(|(_, name)| *name);
-                nearest(name, known).map(|near| format!("did you mean `{}`?", printable(near)))
-            };
-            said.push(Diagnostic { hint, ..Diagnostic::warning(place.clone(), message) });
+            notes.say_with(|| {
+                let message = format!("`disabled` names {}, and this scope has no such hook", Quoted(name));
+                let hint = if own.contains(&(Scope::User, name.as_str())) {
+                    Some("a user's hooks are disabled in user settings alone".to_owned())
+                } else {
+                    let known = written.iter().filter(|(of, _)| *of == scope).map(|(_, name)| name.as_str());
+                    did_you_mean(name, known.take(MOST_COMPARED))
+                };
+                Diagnostic { hint, ..Diagnostic::warning(place.clone(), message) }
+            });
         }
-        said
     }
 }
+
+/// With so many names a typo is compared; more would take long.
+const MOST_COMPARED: usize = 1000;
 
 /// The set while it is put together.
 #[derive(Debug, Default)]
 struct Merging {
     merged: Merged,
+    notes: Notes,
     /// Where the hook of an event and a written name stands.
     slots: HashMap<(EventName, HookName), usize>,
 }
@@ -173,7 +178,11 @@ impl Merging {
             return;
         };
         let (notice, dropped) = settle(former, source, spec);
-        self.merged.diagnostics.push(notice);
+        // That a user's hook is replaced is said however much else there is to say.
+        match &dropped.why {
+            Why::Replaced { .. } => self.merged.diagnostics.push(notice),
+            _ => self.notes.say(notice),
+        }
         self.merged.dropped.push(dropped);
     }
 }
@@ -254,6 +263,14 @@ mod tests {
             ["/project/settings.json:1: Stop[1]: hook `a`: replaces the user's hook of this name \
               (hint: the one that no longer runs is at /user/settings.json:2: Stop[0]: hook `a`)"]
         );
+    }
+
+    #[test]
+    fn a_flood_of_warnings_does_not_hide_that_a_guard_is_replaced() {
+        let noise = r#"{"name": "n", "command": "true"},"#.repeat(500);
+        let merged = merged(ABC, &format!(r#"{{"hooks": {{"Stop": [{noise} {{"name": "b", "command": "true"}}]}}}}"#));
+        assert!(said(&merged).iter().any(|line| line.contains("hook `b`: replaces the user's hook")));
+        assert_eq!(merged.diagnostics.len(), 102);
     }
 
     #[test]

@@ -158,8 +158,9 @@ impl fmt::Display for Quoted<'_> {
 /// `did you mean ..`, where a known word is near.
 pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
     // The distance of two long texts takes long, and nobody meant a known word by one.
-    let near = if word.len() > LONGEST_SHOWN { None } else { nearest(word, known) };
-    near.map(|near| format!("did you mean `{near}`?"))
+    let short = |text: &str| text.len() <= LONGEST_SHOWN;
+    let near = if short(word) { nearest(word, known.into_iter().filter(|known| short(known))) } else { None };
+    near.map(|near| format!("did you mean {}?", Quoted(near)))
 }
 
 /// What is said about one file, up to a bound.
@@ -172,10 +173,15 @@ pub(crate) struct Notes {
 impl Notes {
     /// Says it.
     pub(crate) fn say(&mut self, diagnostic: Diagnostic) {
+        self.say_with(|| diagnostic);
+    }
+
+    /// Says what `make` makes, which is not asked where nobody would hear it.
+    pub(crate) fn say_with(&mut self, make: impl FnOnce() -> Diagnostic) {
         if self.is_full() {
             self.unsaid += 1;
         } else {
-            self.said.push(diagnostic);
+            self.said.push(make());
         }
     }
 
@@ -184,10 +190,10 @@ impl Notes {
         self.said.len() >= MOST_SAID
     }
 
-    /// All that was said of the file at `place`.
+    /// All that was said; that some is left out is said of `place`.
     pub(crate) fn finish(mut self, place: Place) -> Vec<Diagnostic> {
         if self.unsaid > 0 {
-            let message = format!("{} more warnings about this file are left out", self.unsaid);
+            let message = format!("{} more warnings are left out", self.unsaid);
             self.said.push(Diagnostic::warning(place, message));
         }
         self.said

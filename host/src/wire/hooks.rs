@@ -21,6 +21,9 @@ use crate::hook::HookSpec;
 use crate::source::Scope;
 use entry::Entry;
 
+/// A longer name of an event is cut where it is kept.
+const LONGEST_EVENT: usize = 200;
+
 /// What entries are read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -54,6 +57,11 @@ impl Site<'_> {
     /// A value in the file.
     pub(crate) fn place_of(&self, node: &impl jsonc_parser::common::Ranged) -> Place {
         Place { line: Some(self.lines.of_node(node)), ..self.place() }
+    }
+
+    /// A value in the entry at `spot`.
+    fn place_in(&self, spot: Spot<'_>, node: &impl jsonc_parser::common::Ranged) -> Place {
+        Place { event: Some(spot.event.to_string()), index: Some(spot.index()), ..self.place_of(node) }
     }
 }
 
@@ -105,23 +113,18 @@ impl Walk<'_> {
     }
 
     fn unknown_event(&mut self, property: &ast::ObjectProp<'_>) {
-        let name = property.name.as_str();
-        let mut place = self.site.place_of(property);
-        place.event = Some(name.chars().take(200).collect());
-        let lost = match &property.value {
-            Value::Array(list) if !list.elements.is_empty() => {
-                format!("; its entries ({}) are skipped", list.elements.len())
-            }
-            _ => String::new(),
-        };
-        let events = || self.site.events.names();
-        let message = format!("unknown event {}{lost}", Quoted(name));
-        let valid = format!("valid events are {}", events().collect::<Vec<_>>().join(", "));
-        let hint = match did_you_mean(name, events()) {
-            Some(near) => format!("{near} {valid}"),
-            None => valid,
-        };
-        self.notes.say(Diagnostic::warning(place, message).hint(hint));
+        let site = self.site;
+        self.notes.say_with(|| {
+            let name = property.name.as_str();
+            let event = Some(name.chars().take(LONGEST_EVENT).collect());
+            let place = Place { event, ..site.place_of(property) };
+            let valid = format!("valid events are {}", site.events.names().collect::<Vec<_>>().join(", "));
+            let hint = match did_you_mean(name, site.events.names()) {
+                Some(near) => format!("{near} {valid}"),
+                None => valid,
+            };
+            Diagnostic::warning(place, format!("unknown event {}{}", Quoted(name), lost(&property.value))).hint(hint)
+        });
     }
 
     fn entries(&mut self, event: &EventName, value: &Value<'_>) {
@@ -179,19 +182,23 @@ impl Walk<'_> {
                 None if name == "hooks" => {}
                 Some(_) => {
                     let message = format!("`{name}` beside `hooks` is not read");
-                    self.say(self.at(spot, property), message, Some("put it on a hook inside `hooks`".to_owned()));
+                    let said = Diagnostic::warning(self.site.place_in(spot, property), message);
+                    self.notes.say(said.hint("put it on a hook inside `hooks`"));
                 }
-                None if self.notes.is_full() => self.warn(spot, property, ""),
                 None => {
-                    let hint = did_you_mean(name, field::group_names());
-                    self.say(self.at(spot, property), format!("unknown field {}", Quoted(name)), hint);
+                    let site = self.site;
+                    self.notes.say_with(|| {
+                        let hint = did_you_mean(name, field::group_names());
+                        let message = format!("unknown field {}", Quoted(name));
+                        Diagnostic { hint, ..Diagnostic::warning(site.place_in(spot, property), message) }
+                    });
                 }
             }
         }
     }
 
     fn hook(&mut self, spot: Spot<'_>, own: &ast::Object<'_>, group: Option<&ast::Object<'_>>) {
-        let place = self.at(spot, own);
+        let place = self.site.place_in(spot, own);
         let mut entry = Entry::new(own, group, spot, place, self.site, self.notes);
         match entry.read() {
             Ok(hook) => self.hooks.push(hook),
@@ -200,19 +207,25 @@ impl Walk<'_> {
     }
 
     fn no_object(&mut self, spot: Spot<'_>, value: &Value<'_>) {
-        self.warn(spot, value, format!("a hook must be an object, found {}; it is skipped", found(value)));
-    }
-
-    fn at(&self, spot: Spot<'_>, node: &impl jsonc_parser::common::Ranged) -> Place {
-        Place { event: Some(spot.event.to_string()), index: Some(spot.index()), ..self.site.place_of(node) }
+        let site = self.site;
+        self.notes.say_with(|| {
+            let message = format!("a hook must be an object, found {}; it is skipped", found(value));
+            Diagnostic::warning(site.place_in(spot, value), message)
+        });
     }
 
     fn warn(&mut self, spot: Spot<'_>, node: &impl jsonc_parser::common::Ranged, message: impl Into<String>) {
-        self.say(self.at(spot, node), message.into(), None);
+        self.notes.say(Diagnostic::warning(self.site.place_in(spot, node), message));
     }
+}
 
-    fn say(&mut self, place: Place, message: String, hint: Option<String>) {
-        self.notes.say(Diagnostic { hint, ..Diagnostic::warning(place, message) });
+/// What is lost with an event that nobody knows.
+fn lost(value: &Value<'_>) -> String {
+    match value {
+        Value::Array(list) if !list.elements.is_empty() => {
+            format!("; its entries ({}) are skipped", list.elements.len())
+        }
+        _ => String::new(),
     }
 }
 

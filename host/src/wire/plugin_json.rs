@@ -105,8 +105,11 @@ impl<'r, 'd> Reader<'r, 'd> {
             if name == "limits" {
                 self.warn(property, "`limits` is not read yet: the defaults hold", None);
             } else if !KEYS.contains(&name) && name != "$schema" {
-                let hint = if self.notes.is_full() { None } else { did_you_mean(name, KEYS) };
-                self.warn(property, format!("unknown key {}", Quoted(name)), hint);
+                let site = self.site;
+                self.notes.say_with(|| {
+                    let (place, hint) = (site.place_of(property), did_you_mean(name, KEYS));
+                    Diagnostic { hint, ..Diagnostic::warning(place, format!("unknown key {}", Quoted(name))) }
+                });
             }
         }
     }

@@ -147,12 +147,16 @@ fn top_level(root: &ast::Object<'_>, site: &Site<'_>, notes: &mut Notes) {
 /// must be off by a single slip.
 fn near_miss(name: &str) -> Option<String> {
     const LONG: usize = 10;
+    const MOST_SLIPS: usize = 3;
     let near = |known: &&str| {
+        // Most keys of a file are ruled out by their length.
+        if name.len().abs_diff(known.len()) > MOST_SLIPS {
+            return false;
+        }
         let slips = strsim::damerau_levenshtein(&name.to_lowercase(), &known.to_lowercase());
-        slips <= 1 || (known.len() >= LONG && slips <= 3)
+        slips <= if known.len() < LONG { 1 } else { MOST_SLIPS }
     };
-    let meant: Vec<_> = TOP_LEVEL.iter().copied().filter(|known| name.len() < 40 && near(known)).collect();
-    did_you_mean(name, meant)
+    did_you_mean(name, TOP_LEVEL.iter().copied().filter(near))
 }
 
 fn disabled(root: &ast::Object<'_>, site: &Site<'_>, notes: &mut Notes) -> Vec<(String, Place)> {

@@ -163,8 +163,7 @@ impl<'e, 'd> Entry<'e, 'd> {
     fn check_field(&mut self, property: &ast::ObjectProp<'_>, kind: KindName) {
         let name = property.name.as_str();
         let Some(field) = field::named(name) else {
-            let hint = if self.notes.is_full() { None } else { did_you_mean(name, field::names()) };
-            return self.warn_with(property, format!("unknown field {}", Quoted(name)), hint);
+            return self.unknown_field(property);
         };
         match field.on {
             On::Every | On::Nowhere => {}
@@ -175,6 +174,16 @@ impl<'e, 'd> Entry<'e, 'd> {
             On::NotYet if matches!(&property.value, Value::BooleanLit(flag) if !flag.value) => {}
             On::NotYet => self.warn(property, format!("`{name}` is not supported yet{}", without(name))),
         }
+    }
+
+    fn unknown_field(&mut self, property: &ast::ObjectProp<'_>) {
+        let (place, site) = (&self.place, self.site);
+        self.notes.say_with(|| {
+            let name = property.name.as_str();
+            let place = Place { line: Some(site.lines.of_node(property)), ..place.clone() };
+            let hint = did_you_mean(name, field::names());
+            Diagnostic { hint, ..Diagnostic::warning(place, format!("unknown field {}", Quoted(name))) }
+        });
     }
 
     /// A guard must not be run in a dialect that it was not written for.

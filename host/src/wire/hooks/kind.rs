@@ -46,6 +46,9 @@ fn without_type(entry: &Entry<'_, '_>) -> Result<KindName, Refusal> {
     if entry.get("command").is_some() {
         return Ok(KindName::Command);
     }
+    if entry.get("hooks").is_some() {
+        return Err(Refusal::new("a group inside a group is not read"));
+    }
     let meant = [("text", "inject"), ("plugin", "callback"), ("url", "http"), ("task", "agent"), ("prompt", "prompt")]
         .into_iter()
         .find(|(field, _)| entry.get(field).is_some())

@@ -131,6 +131,7 @@ fn one_bad_entry_never_costs_another() {
         (r#"{"matcher": "bash", "hooks": []}"#, "`hooks` is empty"),
         (r#"{"matcher": "bash", "hooks": {"command": "true"}}"#, "`hooks` must be a list, found an object"),
         (r#"{"matcher": {"type": "always"}, "hooks": [{"command": "true"}]}"#, "PreToolUse[0.hooks[0]]"),
+        (r#"{"hooks": [{"hooks": [{"command": "true"}]}]}"#, "a group inside a group is not read"),
         (r#"{"hooks": ["true"]}"#, "PreToolUse[0.hooks[0]]: a hook must be an object, found a string"),
     ] {
         let parsed = entry("PreToolUse", &format!("{bad}, {good}"));
