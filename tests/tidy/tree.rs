@@ -2,14 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::code::Code;
 
 /// Files by their path from the root, with `/` between its parts.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
-    files: BTreeMap<String, Vec<u8>>,
+    files: BTreeMap<String, File>,
+}
+
+/// A file; its code is read once, by whichever rule asks first.
+#[derive(Debug, Default)]
+struct File {
+    bytes: Vec<u8>,
+    code: OnceLock<Code>,
+    product: OnceLock<Code>,
 }
 
 /// A Rust file.
@@ -17,6 +25,7 @@ pub(crate) struct Tree {
 pub(crate) struct Source<'a> {
     pub(crate) path: &'a str,
     pub(crate) text: &'a str,
+    file: &'a File,
 }
 
 static CHECKOUT: LazyLock<Tree> = LazyLock::new(|| {
@@ -33,7 +42,13 @@ impl Tree {
     }
 
     pub(crate) fn of<const N: usize>(files: [(&str, &str); N]) -> Self {
-        Self { files: files.into_iter().map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).collect() }
+        let mut tree = Self::default();
+        files.into_iter().for_each(|(path, text)| tree.add(path.to_owned(), text.as_bytes().to_vec()));
+        tree
+    }
+
+    fn add(&mut self, path: String, bytes: Vec<u8>) {
+        self.files.insert(path, File { bytes, ..File::default() });
     }
 
     fn add_folder(&mut self, folder: &Path, name: &str) {
@@ -47,13 +62,13 @@ impl Tree {
             } else if kind.is_dir() {
                 self.add_folder(&entry.path(), &path);
             } else if kind.is_file() {
-                self.files.insert(path, std::fs::read(entry.path()).unwrap());
+                self.add(path, std::fs::read(entry.path()).unwrap());
             }
         }
     }
 
     pub(crate) fn bytes(&self, path: &str) -> Option<&[u8]> {
-        self.files.get(path).map(Vec::as_slice)
+        self.files.get(path).map(|file| file.bytes.as_slice())
     }
 
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
@@ -61,13 +76,13 @@ impl Tree {
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
+        self.files.iter().map(|(path, file)| (path.as_str(), file.bytes.as_slice()))
     }
 
     /// Every Rust file.
     pub(crate) fn rust(&self) -> impl Iterator<Item = Source<'_>> {
-        let rust = self.files.keys().filter(|path| path.ends_with(".rs"));
-        rust.filter_map(|path| Some(Source { path, text: self.text(path)? }))
+        let rust = self.files.iter().filter(|(path, _)| path.ends_with(".rs"));
+        rust.filter_map(|(path, file)| Some(Source { path, text: std::str::from_utf8(&file.bytes).ok()?, file }))
     }
 
     /// The Rust files of the library that are part of a module: all but `lib.rs` and `main.rs`.
@@ -95,12 +110,13 @@ impl<'a> Source<'a> {
     }
 
     /// Its code.
-    pub(crate) fn code(&self) -> Code {
-        Code::of(self.text)
+    pub(crate) fn code(&self) -> &'a Code {
+        self.file.code.get_or_init(|| Code::of(self.text))
     }
 
     /// Its code without its tests.
-    pub(crate) fn product(&self) -> Code {
-        if self.is_test() { Code::default() } else { Code::without_tests(self.text) }
+    pub(crate) fn product(&self) -> &'a Code {
+        let without = || if self.is_test() { Code::default() } else { Code::without_tests(self.text) };
+        self.file.product.get_or_init(without)
     }
 }
