@@ -1,7 +1,6 @@
 //! Pure rules on who may do what: whether hooks may run here at all, and whose approval counts.
 
-use crate::hook::HookKind;
-use crate::registry::Hook;
+use crate::hook::{HookKind, HookSpec};
 use crate::source::Source;
 
 /// Whether the project is trusted. The embedder says so; there is no default (contract: hooks, 10).
@@ -24,15 +23,15 @@ pub enum MayApprove {
 }
 
 impl MayApprove {
-    /// Whether an approval of `hook` counts. A plugin in the sandbox approves only where that was granted, and nothing
-    /// can be granted yet.
-    pub fn allows(&self, hook: &Hook) -> bool {
-        if matches!(hook.spec.kind, HookKind::Callback(_)) {
+    /// Whether an approval of `hook`, which `source` brought, counts. A plugin in the sandbox approves only where that was
+    /// granted, and nothing can be granted yet.
+    pub fn allows(&self, hook: &HookSpec, source: &Source) -> bool {
+        if matches!(hook.kind, HookKind::Callback(_)) {
             return false;
         }
         match self {
             Self::Every => true,
-            Self::Only(sources) => sources.contains(&hook.source),
+            Self::Only(sources) => sources.contains(source),
         }
     }
 }

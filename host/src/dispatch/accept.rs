@@ -46,7 +46,7 @@ impl Accept<'_> {
             Some(condition) => condition.approves(self.call),
             None => true,
         };
-        strictly && self.may_approve.allows(self.hook)
+        strictly && self.may_approve.allows(&self.hook.spec, &self.hook.source)
     }
 
     fn echoes_a_cut(&self, change: &Change, saw_cut: bool) -> Option<String> {

@@ -1,3 +1,5 @@
+//! Commands as they run: real processes of this machine, and what becomes of their groups.
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,3 +1,5 @@
+//! What a command in the freecode dialect answers, read from exit code and output.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! What a command finds in its environment, and what is kept from it.
+
 use serde_json::json;
 
 use super::*;
