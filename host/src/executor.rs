@@ -2,6 +2,7 @@
 //!
 //! An executor does not know other hooks, nor what its answer will mean.
 
+pub mod command;
 pub mod function;
 
 use crate::ask::{Ask, Asked};
@@ -12,7 +13,7 @@ use crate::registry::Hook;
 /// Asks one hook. Never fails and never panics.
 pub async fn run(hook: &Hook, ask: &Ask<'_>) -> Asked {
     match &hook.spec.kind {
-        HookKind::Command(_command) => todo!(),
+        HookKind::Command(command) => command::run(command, ask).await,
         HookKind::Function(function) => function::run(function, ask).await.into(),
         HookKind::Inject(inject) => {
             Outcome::Continue(Change { context: Some(inject.text.clone()), ..Change::default() }).into()

@@ -1,12 +1,16 @@
 //! Every outside shape, and the only door through which text from outside comes in.
 //!
-//! Owns syntax, field names and what is said about a wrong one. Pure: it is handed bytes and opens no file. Which files
-//! there are, and how they are merged, is for `settings`; what is done with a plugin is for `wasm`.
+//! Owns syntax, field names and what is said about a wrong one: settings, `plugin.json`, and how a command is handed a
+//! payload and understood. Pure: it is handed bytes and opens no file. Which files there are, and how they are merged,
+//! is for `settings`; who starts a process is for `executor`.
 
 pub(crate) mod document;
 pub(crate) mod field;
+pub mod freecode;
 pub(crate) mod hooks;
+pub mod json;
 pub(crate) mod path;
 pub mod plugin_json;
+pub mod process;
 pub mod schema;
 pub mod settings;

@@ -162,7 +162,11 @@ mod tests {
             ("bash(git *)", "git log\r\nrm x", false),
         ];
         for (condition, command, expected) in cases {
-            assert_eq!(approves(condition, "bash", &json!({"command": command})), *expected, "{condition:?} on {command:?}");
+            assert_eq!(
+                approves(condition, "bash", &json!({"command": command})),
+                *expected,
+                "{condition:?} on {command:?}"
+            );
         }
     }
 

@@ -368,7 +368,11 @@ mod tests {
             ("edit([)", "ls", false),
         ];
         for (condition, command, expected) in cases {
-            assert_eq!(holds(condition, "bash", &json!({"command": command})), *expected, "{condition:?} on {command:?}");
+            assert_eq!(
+                holds(condition, "bash", &json!({"command": command})),
+                *expected,
+                "{condition:?} on {command:?}"
+            );
         }
     }
 

@@ -71,22 +71,115 @@ fn constructs_are_taken_apart() {
 #[test]
 fn nothing_hides_a_program() {
     let cases = [
-        "rm x", "\\rm x", "'rm' x", "r\\m x", "r\"m\" x", "r''m x", "$'rm' x", "$'\\x72m' x", "$\"rm\" x", "r\\\nm x", "/bin/rm x",
-        "./rm x", "command rm x", "command -p rm x", "builtin rm", "exec -a z rm x", "env -i rm x", "env A=1 rm x", "env -u A rm x",
-        "env -S 'rm x'", "env '-Srm x'", "env -iS 'rm x'", "env --split-string='rm x'", "/usr/bin/env rm x",
-        "sudo -u x rm x", "sudo /bin/rm x", "sudo -- rm x", "doas rm x", "xargs -0 rm", "xargs -n 1 rm -f", "echo x | xargs rm",
-        "timeout 5 rm x", "timeout -s KILL 5 rm x", "nice -n 5 rm x", "nohup rm x &", "time rm x", "time -- rm x", "! rm x",
-        "sudo env A=1 nice -n 5 rm x", "A=1 rm x", "A+=1 rm x", "A[0]=1 rm x", ">f rm x", "2>&1 rm x", "<f rm x", "<<<x rm x",
-        "bash -c 'rm x'", "bash -lc 'rm x'", "sh -ec 'rm x'", "bash -c -e 'rm x'", "bash -o pipefail -c 'rm x'", "bash -eo pipefail -c 'rm x'",
-        "bash --norc -c 'rm x'", "zsh -c 'rm x'", "dash -c -- 'rm x'", "sudo bash -c 'rm x'", "bash -c \"bash -c 'rm x'\"", "eval rm x",
-        "eval \"rm x\"", "eval -- 'rm x'", "eval eval rm x", "if true; then rm x; fi", "true\nrm x", "true\r\nrm x\r\n", "true;rm x", "true&rm x",
-        "true&&rm x", "true|rm x", "(rm x)", "{ rm x; }", "f() { rm x; }; f", "echo $(rm x)", "echo `rm x`", "echo \"$(rm x)\"",
-        "echo \"`rm x`\"", "cat <(rm x)", "X=$(rm x)", "echo ${X:-$(rm x)}", "echo $((1+$(rm x)))", "echo $[1+$(rm x)]", "cat <<E\n$(rm x)\nE",
-        "[[ $(rm x) ]]", "case $(rm x) in a) ;; esac", "case a in $(rm x)) ;; esac", "for i in $(rm x); do :; done", "a=([$(rm x)]=1)",
-        "a > $(rm x)", "a > >(rm x)", "coproc rm x", "while rm x; do :; done", "echo é; rm x", "echo '\n'; rm x", "echo $(echo $(echo $(rm x)))",
-        "echo \\$'a\\'; rm x # '", "echo $$'a\\'; rm x # '", "cat <<'E' ; rm x\n'\nE\n", "cat <<\\E\n'\nE\nrm x", "cat << E; rm x\n'\nE",
-        "echo \"${x//\\'/}\"; rm x # '", "echo ${x#\\'}; rm x # '", "echo a#'\n'; rm x", "echo $#; rm x", "echo ${#x}; rm x",
-        "((x<<3)); rm x\n3", "echo $((1<<3)); rm x", "{ rm x; } > f", "(rm x) 2>&1", "f() { rm x; } > f", "a=b;rm x",
+        "rm x",
+        "\\rm x",
+        "'rm' x",
+        "r\\m x",
+        "r\"m\" x",
+        "r''m x",
+        "$'rm' x",
+        "$'\\x72m' x",
+        "$\"rm\" x",
+        "r\\\nm x",
+        "/bin/rm x",
+        "./rm x",
+        "command rm x",
+        "command -p rm x",
+        "builtin rm",
+        "exec -a z rm x",
+        "env -i rm x",
+        "env A=1 rm x",
+        "env -u A rm x",
+        "env -S 'rm x'",
+        "env '-Srm x'",
+        "env -iS 'rm x'",
+        "env --split-string='rm x'",
+        "/usr/bin/env rm x",
+        "sudo -u x rm x",
+        "sudo /bin/rm x",
+        "sudo -- rm x",
+        "doas rm x",
+        "xargs -0 rm",
+        "xargs -n 1 rm -f",
+        "echo x | xargs rm",
+        "timeout 5 rm x",
+        "timeout -s KILL 5 rm x",
+        "nice -n 5 rm x",
+        "nohup rm x &",
+        "time rm x",
+        "time -- rm x",
+        "! rm x",
+        "sudo env A=1 nice -n 5 rm x",
+        "A=1 rm x",
+        "A+=1 rm x",
+        "A[0]=1 rm x",
+        ">f rm x",
+        "2>&1 rm x",
+        "<f rm x",
+        "<<<x rm x",
+        "bash -c 'rm x'",
+        "bash -lc 'rm x'",
+        "sh -ec 'rm x'",
+        "bash -c -e 'rm x'",
+        "bash -o pipefail -c 'rm x'",
+        "bash -eo pipefail -c 'rm x'",
+        "bash --norc -c 'rm x'",
+        "zsh -c 'rm x'",
+        "dash -c -- 'rm x'",
+        "sudo bash -c 'rm x'",
+        "bash -c \"bash -c 'rm x'\"",
+        "eval rm x",
+        "eval \"rm x\"",
+        "eval -- 'rm x'",
+        "eval eval rm x",
+        "if true; then rm x; fi",
+        "true\nrm x",
+        "true\r\nrm x\r\n",
+        "true;rm x",
+        "true&rm x",
+        "true&&rm x",
+        "true|rm x",
+        "(rm x)",
+        "{ rm x; }",
+        "f() { rm x; }; f",
+        "echo $(rm x)",
+        "echo `rm x`",
+        "echo \"$(rm x)\"",
+        "echo \"`rm x`\"",
+        "cat <(rm x)",
+        "X=$(rm x)",
+        "echo ${X:-$(rm x)}",
+        "echo $((1+$(rm x)))",
+        "echo $[1+$(rm x)]",
+        "cat <<E\n$(rm x)\nE",
+        "[[ $(rm x) ]]",
+        "case $(rm x) in a) ;; esac",
+        "case a in $(rm x)) ;; esac",
+        "for i in $(rm x); do :; done",
+        "a=([$(rm x)]=1)",
+        "a > $(rm x)",
+        "a > >(rm x)",
+        "coproc rm x",
+        "while rm x; do :; done",
+        "echo é; rm x",
+        "echo '\n'; rm x",
+        "echo $(echo $(echo $(rm x)))",
+        "echo \\$'a\\'; rm x # '",
+        "echo $$'a\\'; rm x # '",
+        "cat <<'E' ; rm x\n'\nE\n",
+        "cat <<\\E\n'\nE\nrm x",
+        "cat << E; rm x\n'\nE",
+        "echo \"${x//\\'/}\"; rm x # '",
+        "echo ${x#\\'}; rm x # '",
+        "echo a#'\n'; rm x",
+        "echo $#; rm x",
+        "echo ${#x}; rm x",
+        "((x<<3)); rm x\n3",
+        "echo $((1<<3)); rm x",
+        "{ rm x; } > f",
+        "(rm x) 2>&1",
+        "f() { rm x; } > f",
+        "a=b;rm x",
     ];
     for text in cases {
         assert!(shows_rm(text), "{text:?} {:?}", Commands::parse(text));
@@ -95,7 +188,17 @@ fn nothing_hides_a_program() {
 
 #[test]
 fn words_that_are_no_programs_are_not_shown_as_such() {
-    for text in ["echo rm x", "ls rmdir", "'rm x'", "echo 'a; rm x'", "echo \"; rm x\"", "# rm x", "echo \\; rm x", "cat <<'E'\nrm x\nE", "x='rm y'"] {
+    for text in [
+        "echo rm x",
+        "ls rmdir",
+        "'rm x'",
+        "echo 'a; rm x'",
+        "echo \"; rm x\"",
+        "# rm x",
+        "echo \\; rm x",
+        "cat <<'E'\nrm x\nE",
+        "x='rm y'",
+    ] {
         let commands = Commands::parse(text);
         let first = commands.list.iter().any(|command| command.words.first().is_some_and(|word| word == "rm"));
         assert!(commands.parsed && !first && commands.reasons.is_empty(), "{text:?} {commands:?}");
@@ -173,11 +276,26 @@ fn what_no_pattern_can_vouch_for_has_a_reason() {
 #[test]
 fn ordinary_commands_have_no_reason() {
     let cases = [
-        "git status", "bash --version", "bash -c 'make test'", "command -v bash", "sudo apt-get install -y jq", "[ -f x ] && echo y",
-        "find . -name '*.rs' -exec grep -l x {} +", "ls *.rs ~/x {a,b}", "echo $HOME \"$X\"", "FOO=1 make -j4 2>&1 | tee log",
-        "for f in *.rs; do wc -l \"$f\"; done", "cd x && cargo test --all -- --nocapture", "git commit -m \"$(cat <<'EOF'\nA message (it's fine)\nEOF\n)\"",
-        "python3 - <<'EOF'\nprint('a')\nEOF", "awk '{print $1}' f | sort | uniq -c", "[[ $x =~ ^a(b|c)$ ]] && echo", "test -n \"${x:-}\"",
-        "sudo cp $A b", "xargs grep x", "echo 99999999999>f",
+        "git status",
+        "bash --version",
+        "bash -c 'make test'",
+        "command -v bash",
+        "sudo apt-get install -y jq",
+        "[ -f x ] && echo y",
+        "find . -name '*.rs' -exec grep -l x {} +",
+        "ls *.rs ~/x {a,b}",
+        "echo $HOME \"$X\"",
+        "FOO=1 make -j4 2>&1 | tee log",
+        "for f in *.rs; do wc -l \"$f\"; done",
+        "cd x && cargo test --all -- --nocapture",
+        "git commit -m \"$(cat <<'EOF'\nA message (it's fine)\nEOF\n)\"",
+        "python3 - <<'EOF'\nprint('a')\nEOF",
+        "awk '{print $1}' f | sort | uniq -c",
+        "[[ $x =~ ^a(b|c)$ ]] && echo",
+        "test -n \"${x:-}\"",
+        "sudo cp $A b",
+        "xargs grep x",
+        "echo 99999999999>f",
     ];
     for text in cases {
         let commands = Commands::parse(text);
@@ -188,9 +306,19 @@ fn ordinary_commands_have_no_reason() {
 #[test]
 fn effects_beside_simple_commands_are_seen() {
     let cases = [
-        ("{ a; } > f", true), ("((x = 1))", true), ("for x in a; do b; done", true), ("f() { a; }", true), ("echo ${x:=1}", true),
-        ("echo $((x = 1))", true), ("[[ a =~ b ]]", true), ("coproc a", true), ("{ a; } 2>&1", false), ("(a) > /dev/null", false),
-        ("a > f", false), ("if a; then b; fi", false), ("echo ${x:-1} $(a)", false),
+        ("{ a; } > f", true),
+        ("((x = 1))", true),
+        ("for x in a; do b; done", true),
+        ("f() { a; }", true),
+        ("echo ${x:=1}", true),
+        ("echo $((x = 1))", true),
+        ("[[ a =~ b ]]", true),
+        ("coproc a", true),
+        ("{ a; } 2>&1", false),
+        ("(a) > /dev/null", false),
+        ("a > f", false),
+        ("if a; then b; fi", false),
+        ("echo ${x:-1} $(a)", false),
     ];
     for (text, expected) in cases {
         assert_eq!(Commands::parse(text).side_effects, expected, "{text:?}");
@@ -207,35 +335,80 @@ fn redirections_to_files_are_kept() {
     ];
     for (text, expected) in cases {
         let commands = Commands::parse(text);
-        let found: Vec<(&str, &str)> = commands.list.iter().flat_map(|command| &command.redirections).map(|(a, b)| (*a, b.as_str())).collect();
+        let found: Vec<(&str, &str)> =
+            commands.list.iter().flat_map(|command| &command.redirections).map(|(a, b)| (*a, b.as_str())).collect();
         assert_eq!(found, *expected, "{text:?}");
     }
 }
 
 #[test]
 fn a_plugin_is_given_the_words() {
-    assert_eq!(Commands::parse("git commit -m 'two words' && ls").words(), [vec!["git", "commit", "-m", "two words"], vec!["ls"]]);
+    assert_eq!(
+        Commands::parse("git commit -m 'two words' && ls").words(),
+        [vec!["git", "commit", "-m", "two words"], vec!["ls"]]
+    );
 }
 
 #[test]
 fn no_text_takes_long_or_overflows() {
     let n = 100_000;
     let texts = [
-        "(".repeat(n), "((((((((((((((((((((a;b))))))))))))))))))))".to_owned(), "$(".repeat(n), "${".repeat(n), "`".repeat(n), "\"$(".repeat(n),
-        "{ ".repeat(n), "if ".repeat(n), "! ".repeat(n), "coproc ".repeat(n), "[[ ".repeat(n), "[[ ( ".repeat(n), "a[${".repeat(n), "<(".repeat(n),
-        "$((".repeat(n), "$(( ( ".repeat(12) + &"1".repeat(n), "case a in a) ".repeat(n), "f() { ".repeat(n), "a=(".repeat(n), "\\".repeat(n),
-        "case a in a) ".repeat(6) + "b" + &" ; esac".repeat(6), "a;".repeat(n / 2), "a|".repeat(n / 2) + "a", "a\n".repeat(n / 2), "a ".repeat(n / 2),
-        "sudo ".repeat(n / 8), "sudo rm ".repeat(n / 8), "env -S ".repeat(n / 8), "eval ".repeat(n / 8), "cat <<E\nE\n".repeat(n / 16), "<<E ".repeat(n / 8),
-        "$(a)".repeat(n / 8), "x=".to_owned() + &"$(a;".repeat(15) + &"b".repeat(n) + &")".repeat(15), "$((a;".repeat(15) + &"b".repeat(n) + &"))".repeat(15),
-        "bash -c \"".repeat(n / 16), "a".repeat(1 << 20), "x[".repeat(n), "if a; then ".repeat(20) + "b" + &"; fi".repeat(20), "{a,".repeat(n / 4), "$'\\".repeat(n / 4),
-        "( ( ( ( ( ( ( ( ( ( a ; b ) ) ) ) ) ) ) ) ) )".to_owned(), "f() { ".repeat(20) + "a" + &"; }".repeat(20), "function f { ".repeat(20) + "a" + &"; }".repeat(20),
-        "[[ ( ".repeat(1) + &"( ".repeat(20) + "a" + &" )".repeat(21) + " ]]", "a".repeat(n / 2) + &"[".repeat(n / 2), "a".repeat(n / 2) + "-" + &"=".repeat(n / 2), "{ a".repeat(20) + &"; }".repeat(19),
+        "(".repeat(n),
+        "((((((((((((((((((((a;b))))))))))))))))))))".to_owned(),
+        "$(".repeat(n),
+        "${".repeat(n),
+        "`".repeat(n),
+        "\"$(".repeat(n),
+        "{ ".repeat(n),
+        "if ".repeat(n),
+        "! ".repeat(n),
+        "coproc ".repeat(n),
+        "[[ ".repeat(n),
+        "[[ ( ".repeat(n),
+        "a[${".repeat(n),
+        "<(".repeat(n),
+        "$((".repeat(n),
+        "$(( ( ".repeat(12) + &"1".repeat(n),
+        "case a in a) ".repeat(n),
+        "f() { ".repeat(n),
+        "a=(".repeat(n),
+        "\\".repeat(n),
+        "case a in a) ".repeat(6) + "b" + &" ; esac".repeat(6),
+        "a;".repeat(n / 2),
+        "a|".repeat(n / 2) + "a",
+        "a\n".repeat(n / 2),
+        "a ".repeat(n / 2),
+        "sudo ".repeat(n / 8),
+        "sudo rm ".repeat(n / 8),
+        "env -S ".repeat(n / 8),
+        "eval ".repeat(n / 8),
+        "cat <<E\nE\n".repeat(n / 16),
+        "<<E ".repeat(n / 8),
+        "$(a)".repeat(n / 8),
+        "x=".to_owned() + &"$(a;".repeat(15) + &"b".repeat(n) + &")".repeat(15),
+        "$((a;".repeat(15) + &"b".repeat(n) + &"))".repeat(15),
+        "bash -c \"".repeat(n / 16),
+        "a".repeat(1 << 20),
+        "x[".repeat(n),
+        "if a; then ".repeat(20) + "b" + &"; fi".repeat(20),
+        "{a,".repeat(n / 4),
+        "$'\\".repeat(n / 4),
+        "( ( ( ( ( ( ( ( ( ( a ; b ) ) ) ) ) ) ) ) ) )".to_owned(),
+        "f() { ".repeat(20) + "a" + &"; }".repeat(20),
+        "function f { ".repeat(20) + "a" + &"; }".repeat(20),
+        "[[ ( ".to_owned() + &"( ".repeat(20) + "a" + &" )".repeat(21) + " ]]",
+        "a".repeat(n / 2) + &"[".repeat(n / 2),
+        "a".repeat(n / 2) + "-" + &"=".repeat(n / 2),
+        "{ a".repeat(20) + &"; }".repeat(19),
     ];
     for text in texts {
         let start = Instant::now();
         // The stack of a thread of tokio's.
         let name = text.chars().take(30).collect::<String>();
-        let run = std::thread::Builder::new().stack_size(2 << 20).spawn(move || Commands::parse(&text).parsed).expect("a thread");
+        let run = std::thread::Builder::new()
+            .stack_size(2 << 20)
+            .spawn(move || Commands::parse(&text).parsed)
+            .expect("a thread");
         let parsed = run.join().expect("no panic");
         assert!(start.elapsed() < Duration::from_secs(5), "{name:?} took {:?}, parsed {parsed}", start.elapsed());
     }

@@ -265,7 +265,10 @@ impl Lexer<'_> {
                 draft.literal("\\");
                 draft.literal(character.encode_utf8(&mut [0; 4]));
             }
-            None if quotes == Quotes::HereDocument => return Ok(draft.literal("\\")),
+            None if quotes == Quotes::HereDocument => {
+                draft.literal("\\");
+                return Ok(());
+            }
             None => return Err(Refusal::Unterminated),
         }
         self.character().map(drop)
@@ -280,7 +283,10 @@ impl Lexer<'_> {
             Some(b'{') => self.deeper(|lexer| lexer.parameter(draft, quotes))?,
             Some(b'[') => self.deeper(|lexer| lexer.old_arithmetic(draft))?,
             Some(byte) if byte.is_ascii_alphanumeric() || b"_@*#?$!-".contains(&byte) => self.at += 1,
-            _ => return Ok(draft.literal("$")),
+            _ => {
+                draft.literal("$");
+                return Ok(());
+            }
         }
         draft.expansion(&self.source[start..self.at]);
         Ok(())

@@ -1,0 +1,139 @@
+//! The freecode dialect: how an ended command's exit code and output are read. The payload of this dialect is all in
+//! the environment, which `executor::command` makes for every dialect alike.
+//!
+//! Owns the reading alone; what a missing answer means is for the folding, but for one question: whether text that
+//! tries to be JSON and fails is a proper answer.
+
+mod answer;
+
+use answer::{Answer, Unreadable};
+
+use super::process::{Ended, Exit, Stream};
+use crate::text::capped;
+use crate::event::EventName;
+use crate::hook::OnError;
+use crate::outcome::{Block, Cause, Change, Outcome, Permission, Said};
+
+/// The reason of a block that came without one.
+const NO_REASON: &str = "blocked by a hook that gave no reason";
+
+/// What an ended command said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// The answer.
+    pub outcome: Outcome,
+    /// Keys that were ignored, and output that was dropped.
+    pub warnings: Vec<String>,
+}
+
+impl From<Outcome> for Reading {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, warnings: Vec::new() }
+    }
+}
+
+/// Reads the answer of a command that has ended. The exit code stands above all; `silence` is what the hook's missing
+/// answer means, and with [`OnError::Block`] text that begins with `{` and does not parse is none.
+pub fn read(event: &EventName, silence: OnError, ended: &Ended) -> Reading {
+    match ended.exit {
+        Exit::Code(0) => went_on(event, silence, &ended.stdout),
+        Exit::Code(2) => blocked(reason_of_2(ended), Said::ByExitCode).into(),
+        Exit::Code(code @ (126 | 127)) => blocked(reason_of(code_text(code), ended), Said::ByBreaking).into(),
+        Exit::Code(code) => blocked(reason_of(code_text(code), ended), Said::ByExitCode).into(),
+        Exit::Signal(signal) => {
+            blocked(reason_of(format!("Killed by signal {signal}"), ended), Said::ByBreaking).into()
+        }
+    }
+}
+
+fn went_on(event: &EventName, silence: OnError, stdout: &Stream) -> Reading {
+    let text = stdout.text();
+    if !text.starts_with('{') {
+        return plain(event, text, stdout.cut);
+    }
+    if stdout.cut {
+        return no_answer("its output begins with `{` and was cut").into();
+    }
+    match Answer::parse(&text) {
+        Ok(answer) => answered(event, &answer),
+        Err(Unreadable::TooDeep) => no_answer("its JSON is nested too deep").into(),
+        Err(Unreadable::NotJson) if stdout.unfinished => {
+            no_answer("its output begins with `{` and was still being written when it exited").into()
+        }
+        Err(Unreadable::NotJson) if silence == OnError::Block => {
+            no_answer("its output begins with `{` and is not JSON").into()
+        }
+        Err(Unreadable::NotJson) => Outcome::Continue(Change { context: Some(text), ..Change::default() }).into(),
+    }
+}
+
+fn plain(event: &EventName, text: String, cut: bool) -> Reading {
+    let context = Some(text).filter(|text| !text.is_empty());
+    let change = Change { context, permission: silent_permission(event), ..Change::default() };
+    let warnings = if cut { vec!["its output was cut".to_owned()] } else { Vec::new() };
+    Reading { outcome: Outcome::Continue(change), warnings }
+}
+
+/// A freecode command that is asked about a permission and has nothing against it approves.
+fn silent_permission(event: &EventName) -> Option<Permission> {
+    (*event == EventName::PermissionRequest).then_some(Permission::Allow)
+}
+
+fn answered(event: &EventName, answer: &Answer) -> Reading {
+    let mut warnings = Vec::new();
+    let reason = answer.text("reason", &mut warnings);
+    let decided = match answer.decided() {
+        Ok(decided) => decided,
+        Err(why) => return Reading { outcome: no_answer(why), warnings },
+    };
+    if decided.block {
+        return Reading { outcome: blocked(for_the_model(reason.as_deref()), Said::Explicitly), warnings };
+    }
+    let change = Change {
+        input: answer.object("modifiedInput", &mut warnings),
+        output: answer.untrimmed("modifiedOutput", &mut warnings),
+        context: answer.text("context", &mut warnings),
+        permission: decided.permission.unwrap_or_else(|| silent_permission(event)),
+        reason,
+    };
+    Reading { outcome: Outcome::Continue(change), warnings }
+}
+
+fn no_answer(why: impl Into<String>) -> Outcome {
+    Outcome::NoAnswer(Cause::NotAnAnswer(why.into()))
+}
+
+fn blocked(reason: String, said: Said) -> Outcome {
+    let reason = if reason.is_empty() { NO_REASON.to_owned() } else { reason };
+    Outcome::Block(Block { reason, said, stop: false })
+}
+
+fn reason_of_2(ended: &Ended) -> String {
+    let complaint = Some(ended.stderr.text()).filter(|text| !text.is_empty());
+    for_the_model(Some(&complaint.unwrap_or_else(|| ended.stdout.text())))
+}
+
+fn for_the_model(reason: Option<&str>) -> String {
+    capped(reason.unwrap_or_default()).into_owned()
+}
+
+fn code_text(code: i32) -> String {
+    format!("Exit code {code}")
+}
+
+/// JSON's `reason` where there is one, then how the command ended, with the last thing that it complained about.
+fn reason_of(ending: String, ended: &Ended) -> String {
+    let complaint = ended.stderr.text();
+    let ending = match complaint.lines().next_back() {
+        Some(last) => format!("{ending}: {}", capped(last.trim())),
+        None => ending,
+    };
+    let answer = Some(ended.stdout.text()).filter(|text| text.starts_with('{')).and_then(|t| Answer::parse(&t).ok());
+    match answer.and_then(|answer| answer.text("reason", &mut Vec::new())) {
+        Some(reason) => format!("{}\n{ending}", capped(&reason)),
+        None => ending,
+    }
+}
+
+#[cfg(test)]
+mod tests;
