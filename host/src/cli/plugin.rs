@@ -1,7 +1,8 @@
 //! `tacklebox plugin`: what is done with plugins before they are hooks.
 
 pub(super) mod inspect;
-mod inspected;
+pub(super) mod inspected;
+mod permission;
 
 use clap::Subcommand;
 
