@@ -36,9 +36,9 @@ use_own_or_pinned_compiler() {
     fi
 }
 
-# Panic messages hold the paths of dependencies, and those name the user's folders and the registry's mirror.
-remap_registries() {
-    local registry flags=()
+# Panic messages hold paths: those of this folder, and those of dependencies, with the user's folder and the registry's mirror.
+remap_paths() {
+    local registry flags=("--remap-path-prefix=$PWD=/tacklebox")
     for registry in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do
         flags+=("--remap-path-prefix=${registry%/}=/registry")
     done
@@ -50,7 +50,7 @@ compile() {
     local packages=() name file
     while read -r name file; do [ -z "$name" ] || packages+=(--package "$name"); done <<< "$PLUGINS"
     cargo fetch --locked --quiet --target "$TARGET" --target "$("$RUSTC" -vV | sed -n 's/^host: //p')"
-    remap_registries
+    remap_paths
     env -u RUSTC_WRAPPER -u RUSTC_WORKSPACE_WRAPPER CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-component-ld \
         cargo build --locked --profile guest --target "$TARGET" --target-dir target/guests "${packages[@]}"
 }

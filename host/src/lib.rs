@@ -19,10 +19,13 @@ pub mod port;
 pub mod registry;
 pub mod report;
 pub mod runtime;
+pub mod session;
 pub mod settings;
 pub mod source;
 pub mod surroundings;
 pub mod text;
+#[cfg(feature = "wasm")]
+pub mod wasm;
 pub mod wire;
 
 pub use dispatch::fold::InputView;

@@ -1,6 +1,7 @@
 //! What is redacted, and what stays.
 
 use super::*;
+use secret::{NAMES, TOKENS, may_begin};
 use tacklebox_sdk::{json, testing};
 
 fn redact(text: &str) -> String {
@@ -105,10 +106,13 @@ fn a_second_time_changes_nothing() {
 fn own_tokens_come_from_the_config() {
     testing::set_config(&json!({"prefixes": ["acme_live_", "acme_test_"]}));
     assert_eq!(redact("key acme_test_12ab, acme_other_1"), "key [redacted:token], acme_other_1");
-    testing::set_config(&json!({"prefixes": "acme_"}));
     let input = Input::test(Event::PostToolUse, "bash", json!({})).with_output("x");
-    let error = RedactSecrets::run(&input, &Context::test()).expect_err("no answer").to_string();
-    assert_eq!(error, "config, at `prefixes`: expected a sequence, found string");
+    let error = |prefixes| {
+        testing::set_config(&json!({"prefixes": prefixes}));
+        RedactSecrets::run(&input, &Context::test()).expect_err("no answer").to_string()
+    };
+    assert_eq!(error(json!("acme_")), "config, at `prefixes`: expected a sequence, found string");
+    assert_eq!(error(json!([""])), "config, at `prefixes`: `` is too short to tell a token");
 }
 
 #[test]
@@ -127,4 +131,12 @@ fn it_fails_closed() {
     let info = RedactSecrets::info();
     assert_eq!(info.hooks.len(), 3);
     assert!(info.hooks.iter().all(|hook| hook.on_error == Some(Failure::Block)));
+}
+
+#[test]
+fn the_fast_way_passes_no_secret_by() {
+    let tokens = TOKENS.iter().flat_map(|(_, begins, ..)| begins.iter());
+    for begin in tokens.chain(&NAMES).chain(&["-----BEGIN"]) {
+        assert!(may_begin(begin.as_bytes()) && may_begin(begin.to_ascii_uppercase().as_bytes()), "{begin}");
+    }
 }

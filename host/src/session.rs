@@ -1,0 +1,223 @@
+//! What outlives a call and ends with its session: the small values that plugins keep.
+//!
+//! Owns no clock, no file and no engine. Who may keep something is for `wasm` to say; when a session or a plugin ends is
+//! for the runtime, which calls [`PluginStates::end_session`] and [`PluginStates::forget`].
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::id::{PluginName, SessionId};
+use crate::plugin::Digest;
+use crate::source::Source;
+
+/// How many keys a plugin may keep in one session.
+pub const MOST_KEYS: usize = 256;
+/// How large one value may be, in bytes; a key as well.
+pub const LARGEST_VALUE: usize = 64 << 10;
+/// How large all keys and values of one plugin and session may be together, in bytes.
+pub const LARGEST_STATE: usize = 1 << 20;
+/// How long a number is at most, as decimal text.
+const LONGEST_NUMBER: usize = 20;
+
+/// Whose state it is. Another plugin of the same name, or the same plugin from another source, has its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StateOwner {
+    /// Who brought the plugin.
+    pub source: Source,
+    /// Its name.
+    pub name: PluginName,
+    /// What it is.
+    pub digest: Digest,
+}
+
+/// A limit of the state was passed; holds the limit in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    /// Of a key or a value; or, for `add`, what is kept there is longer than a number or no number.
+    #[error("larger than {0} bytes")]
+    TooLarge(u32),
+    /// Of all keys and values together; also where there are already [`MOST_KEYS`] keys.
+    #[error("the state is full: {0} bytes or {MOST_KEYS} keys")]
+    Full(u32),
+}
+
+/// The state of all plugins, in all sessions. A clone is the same state.
+#[derive(Clone, Debug, Default)]
+pub struct PluginStates {
+    drawers: Arc<Mutex<HashMap<(StateOwner, SessionId), Drawer>>>,
+}
+
+impl PluginStates {
+    /// With nothing in it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The value under this key.
+    pub fn get(&self, owner: &StateOwner, session: &SessionId, key: &str) -> Option<Vec<u8>> {
+        self.lock().get(&(owner.clone(), session.clone()))?.values.get(key).cloned()
+    }
+
+    /// Keeps a value under this key, in place of the former one.
+    ///
+    /// # Errors
+    ///
+    /// Where it would pass a limit; the former value stays.
+    pub fn set(&self, owner: &StateOwner, session: &SessionId, key: &str, value: Vec<u8>) -> Result<(), StateError> {
+        self.lock().entry((owner.clone(), session.clone())).or_default().put(key, value)
+    }
+
+    /// Keeps nothing under this key.
+    pub fn remove(&self, owner: &StateOwner, session: &SessionId, key: &str) {
+        if let Some(drawer) = self.lock().get_mut(&(owner.clone(), session.clone())) {
+            drawer.take(key);
+        }
+    }
+
+    /// Adds to the number under this key and gives the sum. Nothing there is zero; a sum stops at the ends of `i64`.
+    ///
+    /// Numbers are kept as decimal text, so that `get` and `set` read and write them in every language.
+    ///
+    /// # Errors
+    ///
+    /// Where it would pass a limit. A value that is no such text is left as it is, and is `TooLarge` for a number: what
+    /// a plugin kept is not thrown away for a mistaken key.
+    pub fn add(&self, owner: &StateOwner, session: &SessionId, key: &str, delta: i64) -> Result<i64, StateError> {
+        let mut drawers = self.lock();
+        let drawer = drawers.entry((owner.clone(), session.clone())).or_default();
+        let sum = drawer.number(key)?.saturating_add(delta);
+        drawer.put(key, sum.to_string().into_bytes())?;
+        Ok(sum)
+    }
+
+    /// Drops what all plugins kept in this session.
+    pub fn end_session(&self, session: &SessionId) {
+        self.lock().retain(|(_, kept_in), _| kept_in != session);
+    }
+
+    /// Drops what this plugin kept, in all sessions.
+    pub fn forget(&self, owner: &StateOwner) {
+        self.lock().retain(|(kept_by, _), _| kept_by != owner);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<(StateOwner, SessionId), Drawer>> {
+        self.drawers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The state of one plugin in one session.
+#[derive(Debug, Default)]
+struct Drawer {
+    values: HashMap<String, Vec<u8>>,
+    /// Of all keys and values.
+    bytes: usize,
+}
+
+impl Drawer {
+    fn put(&mut self, key: &str, value: Vec<u8>) -> Result<(), StateError> {
+        if value.len() > LARGEST_VALUE || key.len() > LARGEST_VALUE {
+            return Err(StateError::TooLarge(LARGEST_VALUE as u32));
+        }
+        let former = self.values.get(key).map_or(0, |value| key.len() + value.len());
+        let bytes = self.bytes - former + key.len() + value.len();
+        let another = !self.values.contains_key(key) && self.values.len() == MOST_KEYS;
+        if bytes > LARGEST_STATE || another {
+            return Err(StateError::Full(LARGEST_STATE as u32));
+        }
+        self.bytes = bytes;
+        self.values.insert(key.to_owned(), value);
+        Ok(())
+    }
+
+    fn take(&mut self, key: &str) {
+        if let Some(value) = self.values.remove(key) {
+            self.bytes -= key.len() + value.len();
+        }
+    }
+
+    fn number(&self, key: &str) -> Result<i64, StateError> {
+        let Some(value) = self.values.get(key) else { return Ok(0) };
+        let text = std::str::from_utf8(value).ok();
+        text.and_then(|text| text.parse().ok()).ok_or(StateError::TooLarge(LONGEST_NUMBER as u32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owner(name: &str) -> StateOwner {
+        StateOwner { source: Source::Sdk, name: name.into(), digest: Digest::of(name.as_bytes()) }
+    }
+
+    #[test]
+    fn a_value_is_seen_by_its_plugin_and_session_alone() {
+        let (states, a, s1) = (PluginStates::new(), owner("a"), SessionId::from("s1"));
+        states.set(&a, &s1, "k", b"v".to_vec()).unwrap();
+        assert_eq!(states.clone().get(&a, &s1, "k").as_deref(), Some(&b"v"[..]));
+        assert_eq!(states.get(&a, &"s2".into(), "k"), None);
+        assert_eq!(states.get(&owner("b"), &s1, "k"), None);
+        assert_eq!(states.get(&StateOwner { source: Source::Managed, ..a.clone() }, &s1, "k"), None);
+        states.remove(&a, &s1, "k");
+        assert_eq!(states.get(&a, &s1, "k"), None);
+    }
+
+    #[test]
+    fn it_ends_with_the_session_and_with_the_plugin() {
+        let (states, a, b) = (PluginStates::new(), owner("a"), owner("b"));
+        for session in ["s1", "s2"] {
+            states.add(&a, &session.into(), "n", 1).unwrap();
+            states.add(&b, &session.into(), "n", 1).unwrap();
+        }
+        states.end_session(&"s1".into());
+        assert_eq!(states.get(&a, &"s1".into(), "n"), None);
+        states.forget(&a);
+        assert_eq!(states.get(&a, &"s2".into(), "n"), None);
+        assert_eq!(states.get(&b, &"s2".into(), "n"), Some(b"1".to_vec()));
+    }
+
+    #[test]
+    fn a_limit_that_is_passed_changes_nothing() {
+        let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
+        states.set(&a, &s, "k", b"v".to_vec()).unwrap();
+        assert_eq!(states.set(&a, &s, "k", vec![0; LARGEST_VALUE + 1]), Err(StateError::TooLarge(65_536)));
+        assert_eq!(states.get(&a, &s, "k"), Some(b"v".to_vec()));
+        for n in 0..15 {
+            states.set(&a, &s, &format!("large{n}"), vec![0; LARGEST_VALUE]).unwrap();
+        }
+        assert_eq!(states.set(&a, &s, "last", vec![0; LARGEST_VALUE]), Err(StateError::Full(1_048_576)));
+        states.remove(&a, &s, "large0");
+        assert_eq!(states.set(&a, &s, "last", vec![0; LARGEST_VALUE]), Ok(()));
+    }
+
+    #[test]
+    fn there_are_at_most_256_keys() {
+        let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
+        for n in 0..MOST_KEYS {
+            states.set(&a, &s, &n.to_string(), vec![]).unwrap();
+        }
+        assert!(matches!(states.add(&a, &s, "one more", 1), Err(StateError::Full(_))));
+        assert_eq!(states.set(&a, &s, "7", b"again".to_vec()), Ok(()));
+    }
+
+    #[test]
+    fn additions_at_the_same_time_lose_nothing() {
+        let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..1_000).for_each(|_| assert!(states.add(&a, &s, "n", 1).is_ok())));
+            }
+        });
+        assert_eq!(states.add(&a, &s, "n", 0), Ok(4_000));
+    }
+
+    #[test]
+    fn a_sum_stops_at_the_end_and_a_text_is_no_number() {
+        let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
+        states.add(&a, &s, "n", i64::MAX).unwrap();
+        assert_eq!(states.add(&a, &s, "n", 1), Ok(i64::MAX));
+        states.set(&a, &s, "text", b"seven".to_vec()).unwrap();
+        assert_eq!(states.add(&a, &s, "text", 1), Err(StateError::TooLarge(20)));
+        assert_eq!(states.get(&a, &s, "text"), Some(b"seven".to_vec()));
+    }
+}

@@ -1,0 +1,223 @@
+//! The private door to wasmtime: loads components as plugins, and calls each in a sandbox of its own.
+//!
+//! Owns the engine, the compiled code, the instances and all limits on them. What is registered, whom to ask, and what a
+//! missing answer means is said elsewhere; no type of the engine is seen outside.
+//!
+//! - `engine`: settings and linkers; `ticker`: the clock that ends guests; `places`: how many at a time
+//! - `inspection`, `name`, `imports`: what a file is, from its bytes; `component`: from bytes to code
+//! - `instance`: one call; `limits`: what it may use; `question`, `answer`, `trap`: in and out
+//! - `log`, `config`, `state`, `process`, `wasi`: what a guest may import
+
+mod answer;
+mod bindings;
+mod component;
+mod config;
+mod engine;
+mod imports;
+mod inspection;
+mod instance;
+mod limits;
+mod load_error;
+mod log;
+mod name;
+mod places;
+mod process;
+mod question;
+mod state;
+#[cfg(test)]
+mod tests;
+mod ticker;
+mod trap;
+mod wasi;
+
+use std::any::Any;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+
+use self::component::{Compiled, Shelf};
+use self::engine::Room;
+use self::instance::{Deadline, Guest, Instance};
+use self::state::State;
+use crate::ask::{Ask, Asked};
+use crate::hook::CallbackHook;
+use crate::id::{PluginName, SessionId};
+use crate::outcome::{Cause, Outcome};
+use crate::plugin::{Code, Digest, PluginInfo};
+use crate::session::{PluginStates, StateOwner};
+use crate::source::Source;
+
+pub use self::engine::EngineError;
+pub use self::imports::MissingImport;
+pub use self::inspection::{Inspection, Kind};
+pub use self::limits::{Limits, MOST_MEMORY};
+pub use self::load_error::LoadError;
+
+/// Who brings a plugin, and under which name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Who brings it.
+    pub source: Source,
+    /// Its name, where the owner has one for it; else the one that it gives itself.
+    pub name: Option<PluginName>,
+}
+
+impl Owner {
+    /// One that leaves the name to the plugin.
+    pub fn new(source: Source) -> Self {
+        Self { source, name: None }
+    }
+
+    /// The same, with this name.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<PluginName>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+}
+
+/// The sandbox: one engine, and what is compiled for it. A clone is the same sandbox.
+///
+/// It ends, with its thread, when the last clone and the last loaded plugin are dropped. Calls and loading need a tokio
+/// runtime with time enabled.
+#[derive(Clone)]
+pub struct Plugins {
+    room: Arc<Room>,
+    shelf: Shelf,
+    states: PluginStates,
+}
+
+impl fmt::Debug for Plugins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plugins").finish_non_exhaustive()
+    }
+}
+
+impl Plugins {
+    /// An empty sandbox, whose plugins keep their state in `states`.
+    ///
+    /// # Errors
+    ///
+    /// Where the machine has no place for the engine or its thread.
+    pub fn new(states: PluginStates) -> Result<Self, EngineError> {
+        Ok(Self::of(Room::new()?, states))
+    }
+
+    fn of(room: Room, states: PluginStates) -> Self {
+        Self { room: Arc::new(room), shelf: Shelf::default(), states }
+    }
+
+    /// Makes a plugin of a component's bytes: compiles, links and instantiates it, and has it describe itself.
+    ///
+    /// Not for the path of a call: compiling may take seconds, on a thread that may block. A component whose bytes are
+    /// loaded already, for whomever, is not compiled again. A `limits.memory` above [`MOST_MEMORY`] counts as that.
+    ///
+    /// # Errors
+    ///
+    /// Where the bytes are no plugin that this host runs, or it cannot describe itself within 1 s.
+    pub async fn load(&self, bytes: &[u8], owner: Owner, limits: Limits) -> Result<Arc<dyn Code>, LoadError> {
+        let loading = AssertUnwindSafe(self.load_unguarded(bytes, owner, limits)).catch_unwind();
+        loading.await.unwrap_or_else(|panic| Err(LoadError::Panicked(panicked(&*panic))))
+    }
+
+    async fn load_unguarded(&self, bytes: &[u8], owner: Owner, limits: Limits) -> Result<Arc<dyn Code>, LoadError> {
+        let compiled = component::compile(&self.room, &self.shelf, bytes).await?;
+        let info = component::describe(&self.room, &compiled, limits).await?;
+        let name = owner.name.unwrap_or_else(|| info.name.clone());
+        if name.as_str().trim().is_empty() {
+            return Err(LoadError::NoName);
+        }
+        let owner = StateOwner { source: owner.source, name, digest: compiled.digest };
+        Ok(Arc::new(Plugin {
+            room: Arc::clone(&self.room),
+            states: self.states.clone(),
+            compiled,
+            info,
+            owner,
+            limits,
+        }))
+    }
+
+    /// What these bytes are, without compiling or running them.
+    ///
+    /// # Errors
+    ///
+    /// Where they are empty, too large, cut short or no WASM; not where they are WASM of another kind.
+    pub fn inspect(&self, bytes: &[u8]) -> Result<Inspection, LoadError> {
+        Inspection::of(bytes)
+    }
+
+    /// The version of the plugin interface that this host has.
+    pub fn interface_version(&self) -> String {
+        component::interface_version()
+    }
+}
+
+/// A loaded plugin.
+#[derive(Debug)]
+struct Plugin {
+    compiled: Arc<Compiled>,
+    info: PluginInfo,
+    owner: StateOwner,
+    limits: Limits,
+    states: PluginStates,
+    room: Arc<Room>,
+}
+
+#[async_trait]
+impl Code for Plugin {
+    fn info(&self) -> &PluginInfo {
+        &self.info
+    }
+
+    fn digest(&self) -> Digest {
+        self.compiled.digest
+    }
+
+    async fn call(&self, hook: &CallbackHook, ask: &Ask<'_>) -> Asked {
+        guarded(self.ask(hook, ask)).await
+    }
+}
+
+impl Plugin {
+    async fn ask(&self, hook: &CallbackHook, ask: &Ask<'_>) -> Asked {
+        let deadline = Deadline::after(ask.time_limit);
+        let guest = Guest::new(self.limits, question::json(&hook.config), self.state(&ask.cx.session));
+        let Compiled { code, places, .. } = &*self.compiled;
+        let mut instance = match Instance::enter(&self.room, code, *places, self.limits, deadline, guest).await {
+            Ok(instance) => instance,
+            Err(cause) => return Outcome::NoAnswer(cause).into(),
+        };
+        let (input, context) = (question::input(hook, ask), question::context(ask));
+        let largest =
+            limits::largest_answer(input.tool_input.len() + input.tool_output.as_ref().map_or(0, String::len));
+        let said = instance.run(&input, &context, largest).await;
+        let outcome = said.map_or_else(Outcome::NoAnswer, |said| answer::outcome(said, largest));
+        self.report(outcome, instance.leave())
+    }
+
+    fn state(&self, session: &SessionId) -> State {
+        State::Of { states: self.states.clone(), owner: self.owner.clone(), session: session.clone() }
+    }
+
+    fn report(&self, outcome: Outcome, guest: Guest) -> Asked {
+        let (log, flood) = guest.log.close();
+        let denied = guest.denials.warnings(self.owner.name.as_str());
+        Asked { log, warnings: flood.into_iter().chain(denied).collect(), ..outcome.into() }
+    }
+}
+
+/// A panic of the engine, or of ours, is that plugin's failure.
+async fn guarded(call: impl Future<Output = Asked>) -> Asked {
+    let call = AssertUnwindSafe(call).catch_unwind();
+    call.await.unwrap_or_else(|panic| Outcome::NoAnswer(Cause::Panicked(panicked(&*panic))).into())
+}
+
+/// What a panic says.
+fn panicked(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("no message").to_owned()
+}

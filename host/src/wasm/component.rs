@@ -1,0 +1,164 @@
+//! A component from its bytes to a plugin that can be called: looked at, compiled, linked, asked to describe itself.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use wasmtime::component::Component;
+
+use super::bindings::{self, PluginPre};
+use super::engine::Room;
+use super::inspection::{Inspection, Kind};
+use super::instance::{Deadline, Guest, Instance};
+use super::limits::{ANSWER, DESCRIBE_TIME, Limits, MOST_CORE_INSTANCES, MOST_HOOKS, MOST_MEMORIES, MOST_TABLES};
+use super::load_error::LoadError;
+use super::{answer, panicked};
+use crate::outcome::{Cause, Limit};
+use crate::plugin::{Digest, PluginInfo};
+
+/// A component that was compiled and linked; equal ones share it.
+pub(super) struct Compiled {
+    pub(super) digest: Digest,
+    pub(super) code: PluginPre<Guest>,
+    /// How many places an instance takes: one for each of its memories.
+    pub(super) places: u32,
+    shelf: Shelf,
+}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Compiled").field("digest", &self.digest).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        self.shelf.clear(self.digest);
+    }
+}
+
+/// What is compiled at the moment. It keeps nothing alive.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shelf {
+    compiled: Arc<Mutex<HashMap<Digest, Weak<Compiled>>>>,
+}
+
+impl Shelf {
+    fn get(&self, digest: Digest) -> Option<Arc<Compiled>> {
+        self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(&digest)?.upgrade()
+    }
+
+    /// Puts it there, unless another of the same bytes was faster: then that one is used.
+    fn put(&self, compiled: Arc<Compiled>) -> Arc<Compiled> {
+        let mut shelf = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let former = shelf.get(&compiled.digest).and_then(Weak::upgrade);
+        let used = former.unwrap_or_else(|| {
+            shelf.insert(compiled.digest, Arc::downgrade(&compiled));
+            Arc::clone(&compiled)
+        });
+        // A component that lost the race is dropped by the caller, after the lock: its drop takes the lock too.
+        drop(shelf);
+        used
+    }
+
+    fn clear(&self, digest: Digest) {
+        let mut shelf = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if shelf.get(&digest).is_some_and(|weak| weak.strong_count() == 0) {
+            shelf.remove(&digest);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.compiled.lock().unwrap().len()
+    }
+}
+
+/// Compiles and links these bytes, or takes what was made of equal ones. Compiling runs on a thread that may block.
+pub(super) async fn compile(room: &Arc<Room>, shelf: &Shelf, bytes: &[u8]) -> Result<Arc<Compiled>, LoadError> {
+    let seen = Inspection::of(bytes)?;
+    check(&seen)?;
+    if let Some(compiled) = shelf.get(seen.digest) {
+        return Ok(compiled);
+    }
+    let (room, bytes, shelf) = (Arc::clone(room), bytes.to_vec(), shelf.clone());
+    let compiling = tokio::task::spawn_blocking(move || {
+        let compiled = catch_unwind(AssertUnwindSafe(|| link(&room, &shelf, &bytes, &seen)));
+        compiled.map_err(|panic| LoadError::Panicked(panicked(&*panic)))?.map(|compiled| shelf.put(Arc::new(compiled)))
+    });
+    compiling.await.map_err(|error| LoadError::Panicked(error.to_string()))?
+}
+
+fn check(seen: &Inspection) -> Result<(), LoadError> {
+    match &seen.kind {
+        Kind::Plugin(_) => {}
+        Kind::OtherVersion(found) => return Err(LoadError::OtherVersion { found: found.clone() }),
+        Kind::Command | Kind::Module { command: true } => return Err(LoadError::Command),
+        Kind::Module { command: false } => return Err(LoadError::CoreModule),
+        Kind::Other => return Err(LoadError::OtherWorld { exports: seen.exports.clone() }),
+    }
+    if !seen.missing.is_empty() {
+        return Err(LoadError::MissingImports(seen.missing.clone()));
+    }
+    if seen.core_instances > MOST_CORE_INSTANCES {
+        return Err(LoadError::TooManyInstances(seen.core_instances));
+    }
+    Ok(())
+}
+
+fn link(room: &Room, shelf: &Shelf, bytes: &[u8], seen: &Inspection) -> Result<Compiled, LoadError> {
+    let component =
+        Component::from_binary(&room.engine, bytes).map_err(|error| LoadError::Malformed(format!("{error:#}")))?;
+    let places = places(room, &component)?;
+    let linked = room.linker(seen.wants_wasi()).instantiate_pre(&component).and_then(PluginPre::new);
+    let code = linked.map_err(|error| LoadError::WrongTypes(format!("{error:#}")))?;
+    Ok(Compiled { digest: seen.digest, code, places, shelf: shelf.clone() })
+}
+
+fn places(room: &Room, component: &Component) -> Result<u32, LoadError> {
+    let Some(needs) = component.resources_required() else {
+        return Err(LoadError::WrongTypes("it imports core modules".into()));
+    };
+    if needs.num_memories > MOST_MEMORIES {
+        return Err(LoadError::TooManyMemories(needs.num_memories));
+    }
+    if needs.num_tables > MOST_TABLES {
+        return Err(LoadError::TooManyTables(needs.num_tables));
+    }
+    let places = needs.num_memories.max(1);
+    room.places.fits(places).map_err(|none| LoadError::Describe(Cause::CouldNotStart(none.to_string())))?;
+    Ok(places)
+}
+
+/// Asks it what it is. This is also the first time that its types are compared with those of the interface.
+pub(super) async fn describe(room: &Room, compiled: &Compiled, limits: Limits) -> Result<PluginInfo, LoadError> {
+    let deadline = Deadline::after(DESCRIBE_TIME);
+    let guest = Guest::describing(limits);
+    let entered = Instance::enter(room, &compiled.code, compiled.places, limits, deadline, guest).await;
+    let info = entered.map_err(LoadError::Describe)?.describe().await.map_err(refusal)?;
+    if answer::largest_string(&info) > ANSWER {
+        return Err(LoadError::Describe(Cause::Limit(Limit::Answer(ANSWER))));
+    }
+    if info.hooks.len() > MOST_HOOKS {
+        return Err(LoadError::TooManyHooks(info.hooks.len()));
+    }
+    Ok(info.into())
+}
+
+fn refusal(cause: Cause) -> LoadError {
+    match cause {
+        // The engine has no type for a mismatch of types; what it says of one names the export.
+        Cause::NotAnAnswer(message) if is_mismatch(&message) => LoadError::WrongTypes(message),
+        cause => LoadError::Describe(cause),
+    }
+}
+
+fn is_mismatch(message: &str) -> bool {
+    message.contains("type mismatch") || message.contains("expected") && message.contains("found")
+}
+
+/// The version of the interface that the host has, for people.
+pub(super) fn interface_version() -> String {
+    bindings::VERSION.map(|n| n.to_string()).join(".")
+}

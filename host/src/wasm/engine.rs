@@ -1,0 +1,144 @@
+//! The engine and what belongs to it: its settings, the ticker, the places for instances, and the linkers.
+//!
+//! Everything that does not differ between plugins is made here, once. Nothing here runs a guest.
+
+use std::fmt;
+
+use wasmtime::component::Linker;
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
+
+use super::bindings::Plugin;
+use super::instance::Guest;
+use super::limits::{MOST_CORE_INSTANCES, MOST_MEMORY, MOST_TABLES, STACK};
+use super::places::Places;
+use super::ticker::Ticker;
+
+/// How many instances there may be at a time.
+const PLACES: u32 = 64;
+/// How many calls may wait for a place.
+const QUEUE: usize = 256;
+/// How much of a used memory is kept for the next instance, in bytes: it is cleared, not given back.
+const KEPT_MEMORY: usize = 2 << 20;
+/// The same for a table.
+const KEPT_TABLE: usize = 64 << 10;
+/// The host's own structures for one instance, in bytes; components of script engines need more than the usual 1 MiB.
+const INSTANCE_SIZE: usize = 4 << 20;
+
+/// The engine could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The sandbox does not work on this machine, or not with these settings.
+    #[error("the WASM engine could not be set up: {0}")]
+    Engine(String),
+    /// The thread of the clock could not be started.
+    #[error("the thread that ends plugins in time could not be started: {0}")]
+    Ticker(#[from] std::io::Error),
+}
+
+impl EngineError {
+    fn engine(error: &wasmtime::Error) -> Self {
+        Self::Engine(format!("{error:#}"))
+    }
+}
+
+/// The engine with its ticker, its places and its linkers.
+pub(super) struct Room {
+    pub(super) engine: Engine,
+    pub(super) ticker: Ticker,
+    pub(super) places: Places,
+    linker: Linker<Guest>,
+    linker_with_wasi: Linker<Guest>,
+}
+
+impl fmt::Debug for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Room").field("places", &self.places).finish_non_exhaustive()
+    }
+}
+
+impl Room {
+    pub(super) fn new() -> Result<Self, EngineError> {
+        Self::with_places(PLACES, QUEUE)
+    }
+
+    pub(super) fn with_places(places: u32, queue: usize) -> Result<Self, EngineError> {
+        let engine = pooled(places).or_else(|_| on_demand()).map_err(|error| EngineError::engine(&error))?;
+        let linker = linker(&engine).map_err(|error| EngineError::engine(&error))?;
+        let mut linker_with_wasi = linker.clone();
+        super::wasi::link(&mut linker_with_wasi).map_err(|error| EngineError::engine(&error))?;
+        let ticker = Ticker::start(engine.weak())?;
+        Ok(Self { engine, ticker, places: Places::new(places, queue), linker, linker_with_wasi })
+    }
+
+    /// The linker for a component: WASI is there for those alone that ask for it.
+    pub(super) fn linker(&self, wants_wasi: bool) -> &Linker<Guest> {
+        if wants_wasi { &self.linker_with_wasi } else { &self.linker }
+    }
+}
+
+fn linker(engine: &Engine) -> wasmtime::Result<Linker<Guest>> {
+    let mut linker = Linker::new(engine);
+    Plugin::add_to_linker::<_, wasmtime::component::HasSelf<_>>(&mut linker, |guest| guest)?;
+    Ok(linker)
+}
+
+/// Instances come from places that were reserved beforehand: a call makes no new mapping.
+fn pooled(places: u32) -> wasmtime::Result<Engine> {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(places)
+        .total_core_instances(places * MOST_CORE_INSTANCES as u32)
+        .total_memories(places)
+        .total_tables(places * MOST_TABLES)
+        .total_stacks(places)
+        // Address space alone: what a guest may use is for its ledger to say.
+        .max_memory_size(MOST_MEMORY)
+        .table_elements(super::Limits::default().table_elements)
+        .max_tables_per_module(MOST_TABLES)
+        .max_component_instance_size(INSTANCE_SIZE)
+        .max_core_instance_size(INSTANCE_SIZE)
+        .max_unused_warm_slots(places)
+        .linear_memory_keep_resident(KEPT_MEMORY)
+        .table_keep_resident(KEPT_TABLE)
+        .pagemap_scan(Enabled::Auto);
+    Engine::new(settings().allocation_strategy(InstanceAllocationStrategy::Pooling(pool)))
+}
+
+/// Where so much address space cannot be had: slower, and the same in everything else.
+fn on_demand() -> wasmtime::Result<Engine> {
+    Engine::new(settings().allocation_strategy(InstanceAllocationStrategy::OnDemand))
+}
+
+fn settings() -> Config {
+    let mut config = Config::new();
+    config
+        .wasm_component_model(true)
+        .epoch_interruption(true)
+        .concurrency_support(false)
+        .max_wasm_stack(STACK)
+        .cranelift_opt_level(OptLevel::Speed)
+        // What compilers for plugins do not emit is not there to be attacked.
+        .wasm_memory64(false)
+        .wasm_multi_memory(false)
+        .wasm_tail_call(false)
+        .wasm_relaxed_simd(false);
+    config
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_to_allocate_give_an_engine() {
+        assert!(pooled(2).unwrap().get_pooling_config().is_some());
+        assert!(on_demand().unwrap().get_pooling_config().is_none());
+    }
+
+    #[test]
+    fn a_pool_that_cannot_be_reserved_is_done_without() {
+        // More address space than there is.
+        let room = Room::with_places(100_000, 1).unwrap();
+        assert!(room.engine.get_pooling_config().is_none());
+    }
+}

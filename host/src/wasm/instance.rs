@@ -1,0 +1,181 @@
+//! One fresh instance of a plugin: made for one call, held to its limits, and gone with it.
+//!
+//! Whatever goes wrong within comes back as a [`Cause`]; the next call has an instance of its own.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout_at};
+use wasmtime::{Store, StoreContextMut, UpdateDeadline};
+
+use super::bindings::{HookContext, HookInput, HookResult, PluginInfo, PluginPre, types};
+use super::engine::Room;
+use super::limits::{ANSWER, HANDED_OVER, Ledger, Limits};
+use super::log::Log;
+use super::places::Place;
+use super::process::Denials;
+use super::state::State;
+use super::ticker::Meter;
+use super::trap;
+use super::wasi::{Clock, Wasi};
+use crate::outcome::Cause;
+
+/// What the host keeps for one instance.
+pub(super) struct Guest {
+    pub(super) ledger: Ledger,
+    pub(super) log: Log,
+    pub(super) config: String,
+    pub(super) state: State,
+    pub(super) denials: Denials,
+    pub(super) clock: Clock,
+    pub(super) wasi: Option<Box<Wasi>>,
+}
+
+impl types::Host for Guest {}
+
+impl Guest {
+    /// One that has this config and may reach this state.
+    pub(super) fn new(limits: Limits, config: String, state: State) -> Self {
+        Self {
+            ledger: Ledger::new(limits),
+            log: Log::default(),
+            config,
+            state,
+            denials: Denials::default(),
+            clock: Clock::Real,
+            wasi: None,
+        }
+    }
+
+    /// One that is asked to describe itself: nothing can be kept, and time stands still.
+    pub(super) fn describing(limits: Limits) -> Self {
+        Self { clock: Clock::Fixed, ..Self::new(limits, "{}".into(), State::None) }
+    }
+}
+
+/// By when a call must be over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadline {
+    at: Instant,
+    limit: Duration,
+}
+
+impl Deadline {
+    /// So long from now.
+    pub(super) fn after(limit: Duration) -> Self {
+        Self { at: Instant::now() + limit, limit }
+    }
+}
+
+/// The guest has used up its processor time.
+#[derive(Debug)]
+pub(super) struct OutOfTime;
+
+impl fmt::Display for OutOfTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("processor time is used up")
+    }
+}
+
+impl std::error::Error for OutOfTime {}
+
+/// A fresh instance, with all that belongs to its call.
+pub(super) struct Instance<'a> {
+    room: &'a Room,
+    code: &'a PluginPre<Guest>,
+    store: Store<Guest>,
+    meter: Arc<Meter>,
+    limits: Limits,
+    deadline: Deadline,
+    largest_answer: usize,
+    // Last: the place is free when the store is gone.
+    _place: Place<'a>,
+}
+
+impl<'a> Instance<'a> {
+    /// Waits for `places` free places, and makes the store. The instance itself is made when it is asked.
+    pub(super) async fn enter(
+        room: &'a Room,
+        code: &'a PluginPre<Guest>,
+        places: u32,
+        limits: Limits,
+        deadline: Deadline,
+        guest: Guest,
+    ) -> Result<Self, Cause> {
+        let place = match timeout_at(deadline.at, room.places.take(places)).await {
+            Ok(taken) => taken,
+            Err(Elapsed { .. }) => Err(room.places.full()),
+        };
+        let place = place.map_err(|none| Cause::CouldNotStart(none.to_string()))?;
+        let meter = Arc::new(Meter::new());
+        let store = store(room, guest, &meter, limits.processor);
+        Ok(Self { room, code, store, meter, limits, deadline, largest_answer: ANSWER, _place: place })
+    }
+
+    /// What the plugin says of itself.
+    pub(super) async fn describe(&mut self) -> Result<PluginInfo, Cause> {
+        let (code, store) = (self.code, &mut self.store);
+        let work = async move {
+            let plugin = code.instantiate_async(&mut *store).await?;
+            plugin.tacklebox_hooks_callback().call_describe(&mut *store).await
+        };
+        let ended = in_time(self.room, &self.meter, self.deadline, work).await;
+        self.ended(ended)
+    }
+
+    /// What it says to `input`; each string of that may have `largest` bytes.
+    pub(super) async fn run(
+        &mut self,
+        input: &HookInput,
+        context: &HookContext,
+        largest: usize,
+    ) -> Result<Result<HookResult, String>, Cause> {
+        self.largest_answer = largest;
+        self.store.set_hostcall_fuel(HANDED_OVER.max(largest.saturating_mul(4)));
+        let (code, store) = (self.code, &mut self.store);
+        let work = async move {
+            let plugin = code.instantiate_async(&mut *store).await?;
+            plugin.tacklebox_hooks_callback().call_run(&mut *store, input, context).await
+        };
+        let ended = in_time(self.room, &self.meter, self.deadline, work).await;
+        self.ended(ended)
+    }
+
+    /// What the host kept for it; the instance is gone.
+    pub(super) fn leave(self) -> Guest {
+        self.store.into_data()
+    }
+
+    fn ended<T>(&self, ended: Result<wasmtime::Result<T>, Elapsed>) -> Result<T, Cause> {
+        match ended {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(trap::cause(&error, self.store.data(), &self.limits, self.largest_answer)),
+            Err(Elapsed { .. }) => Err(Cause::TimedOut(self.deadline.limit)),
+        }
+    }
+}
+
+fn store(room: &Room, guest: Guest, meter: &Arc<Meter>, processor: Duration) -> Store<Guest> {
+    let mut store = Store::new(&room.engine, guest);
+    store.limiter(|guest| &mut guest.ledger);
+    store.set_hostcall_fuel(HANDED_OVER);
+    store.set_epoch_deadline(1);
+    let meter = Arc::clone(meter);
+    store.epoch_deadline_callback(move |_: StoreContextMut<'_, Guest>| {
+        if meter.used() >= processor { Err(OutOfTime.into()) } else { Ok(UpdateDeadline::Yield(1)) }
+    });
+    store
+}
+
+/// The guest yields at each tick, which is when its deadline is looked at.
+async fn in_time<T>(
+    room: &Room,
+    meter: &Meter,
+    deadline: Deadline,
+    work: impl Future<Output = wasmtime::Result<T>>,
+) -> Result<wasmtime::Result<T>, Elapsed> {
+    timeout_at(deadline.at, room.ticker.run(meter, work)).await
+}

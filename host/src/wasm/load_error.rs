@@ -1,0 +1,89 @@
+//! Why a file is not loaded, in words that a person can act on.
+
+use super::imports::MissingImport;
+use super::limits::{LARGEST_FILE, MOST_CORE_INSTANCES, MOST_HOOKS, MOST_MEMORIES, MOST_TABLES};
+use crate::outcome::Cause;
+
+/// Why a file is not loaded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// There is nothing in it.
+    #[error("the file is empty")]
+    Empty,
+    /// It is larger than 64 MiB.
+    #[error("the file is {} MiB large; a plugin may have {} MiB", bytes >> 20, LARGEST_FILE >> 20)]
+    TooLarge {
+        /// How large it is.
+        bytes: usize,
+    },
+    /// It is something else.
+    #[error("this is no WASM file: it does not begin as one")]
+    NotWasm,
+    /// It ends too early; perhaps it is still being written.
+    #[error("the file is cut short: it ends in the midst of a section")]
+    CutShort,
+    /// It begins as WASM and is none.
+    #[error("the file is damaged, or uses what this host does not run: {0}")]
+    Malformed(String),
+    /// It is a core module that is no WASI command.
+    #[error("this is a core module, not a component; make one of it with `wasm-tools component new`")]
+    CoreModule,
+    /// It is a WASI command.
+    #[error(
+        "this is a WASI command, which this version does not run yet; expected a component that exports `tacklebox:hooks/callback@0.1.x`"
+    )]
+    Command,
+    /// It is a component of another world.
+    #[error("this component exports {}; expected `tacklebox:hooks/callback@0.1.x`", listed(exports))]
+    OtherWorld {
+        /// What it exports.
+        exports: Vec<String>,
+    },
+    /// It was built for another version of the interface.
+    #[error(
+        "the plugin was built for `tacklebox:hooks/callback@{found}`; this host runs 0.1.x: rebuild the plugin, or take another version of tacklebox"
+    )]
+    OtherVersion {
+        /// The version.
+        found: String,
+    },
+    /// It imports what this host lacks.
+    #[error("the plugin needs what this host lacks: {}", joined(.0))]
+    MissingImports(Vec<MissingImport>),
+    /// Its types are not those of the interface.
+    #[error("the plugin does not fit the interface: {0}")]
+    WrongTypes(String),
+    /// It is made of too many core instances.
+    #[error("the component is made of {0} core instances; a plugin may have {MOST_CORE_INSTANCES}")]
+    TooManyInstances(usize),
+    /// It is made of too many memories.
+    #[error("the component has {0} memories; a plugin may have {MOST_MEMORIES}")]
+    TooManyMemories(u32),
+    /// It is made of too many tables.
+    #[error("the component has {0} tables; a plugin may have {MOST_TABLES}")]
+    TooManyTables(u32),
+    /// It wants too many hooks.
+    #[error("the plugin wants {0} hooks; a plugin may have {MOST_HOOKS}")]
+    TooManyHooks(usize),
+    /// It has no name, and was given none.
+    #[error("`describe` gives no name")]
+    NoName,
+    /// It could not describe itself.
+    #[error("`describe`: {0}")]
+    Describe(Cause),
+    /// The engine panicked over it.
+    #[error("the engine panicked over it: {0}")]
+    Panicked(String),
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        return "nothing".into();
+    }
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn joined(missing: &[MissingImport]) -> String {
+    missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,8 @@
+//! The sandbox as a whole, with guests of a few lines each.
+
+mod asking;
+mod bad_files;
+mod guests;
+mod isolation;
+mod limits;
+mod words;

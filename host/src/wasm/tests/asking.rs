@@ -1,0 +1,142 @@
+//! The guests of these tests, and how they are asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::ask::{Ask, Asked};
+use crate::event::{Context, Event, EventName, Object, ToolCall};
+use crate::hook::{CallbackHook, HookKind, HookSpec};
+use crate::id::DispatchId;
+use crate::matching::Commands;
+use crate::outcome::{Cause, Outcome};
+use crate::plugin::Code;
+use crate::session::PluginStates;
+use crate::source::Source;
+use crate::surroundings::Surroundings;
+use crate::wasm::engine::Room;
+use crate::wasm::{Limits, Owner, Plugins};
+
+/// Goes on.
+pub(super) const PASS: &str = "(call $continue)";
+/// Blocks with the tool's input as reason.
+pub(super) const ECHO: &str = "(call $block (i32.load offset=24 (local.get $in)) (i32.load offset=28 (local.get $in)))";
+/// Never comes back.
+pub(super) const SPIN: &str = "(loop $again (br $again)) unreachable";
+/// Counts in its own memory, and gives the number as context.
+pub(super) const REMEMBER: &str = "(i32.store (i32.const 200) (i32.add (i32.load (i32.const 200)) (i32.const 1)))
+    (call $number (i32.load (i32.const 200)))";
+/// Counts in the state, and gives the number as context.
+pub(super) const COUNT: &str = "(call $add (i32.const 1100) (i32.const 7) (i64.const 1) (i32.const 256))
+    (call $number (i32.load (i32.const 264)))";
+
+/// The text of a guest with this `run`.
+pub(super) fn text(run: &str) -> String {
+    include_str!("guest.wat").replace("(;RUN;)", run)
+}
+
+/// A guest with this `run`.
+pub(super) fn guest(run: &str) -> Vec<u8> {
+    guest_with("", run)
+}
+
+/// A guest with this `run`, and with more in its module.
+pub(super) fn guest_with(more: &str, run: &str) -> Vec<u8> {
+    binary(&text(run).replace("(;MORE;)", more))
+}
+
+/// What this text is in bytes.
+pub(super) fn binary(text: &str) -> Vec<u8> {
+    wat::parse_str(text).unwrap()
+}
+
+/// An empty sandbox.
+pub(super) fn plugins() -> Plugins {
+    Plugins::new(PluginStates::new()).unwrap()
+}
+
+/// One with so many places and so long a queue.
+pub(super) fn plugins_with(places: u32, queue: usize) -> Plugins {
+    Plugins::of(Room::with_places(places, queue).unwrap(), PluginStates::new())
+}
+
+/// A guest as a plugin in `plugins`.
+pub(super) async fn load(plugins: &Plugins, guest: &[u8]) -> Arc<dyn Code> {
+    plugins.load(guest, Owner::new(Source::Sdk), Limits::default()).await.unwrap()
+}
+
+/// A question with all that belongs to it.
+pub(super) struct Asking {
+    pub(super) config: Object,
+    pub(super) event: Event,
+    pub(super) cx: Context,
+    pub(super) commands: Option<Commands>,
+    pub(super) time_limit: Duration,
+}
+
+impl Asking {
+    /// Whether `bash` may run `command`.
+    pub(super) fn bash(command: &str) -> Self {
+        let call = ToolCall::new("bash", object(json!({"command": command})));
+        Self {
+            config: Object::new(),
+            event: Event::tool(EventName::PreToolUse, &call),
+            cx: Context::new("s1"),
+            commands: None,
+            time_limit: Duration::from_secs(20),
+        }
+    }
+
+    /// The same, with less time.
+    pub(super) fn within(mut self, time_limit: Duration) -> Self {
+        self.time_limit = time_limit;
+        self
+    }
+
+    /// Asks.
+    pub(super) async fn of(&self, code: &dyn Code) -> Asked {
+        let hook = CallbackHook { plugin: "".into(), function: None, config: self.config.clone() };
+        let spec = HookSpec::new(EventName::PreToolUse, "guard", HookKind::Callback(hook.clone()));
+        let ask = Ask {
+            hook: &spec,
+            event: &self.event,
+            cx: &self.cx,
+            dispatch: &DispatchId::fresh(),
+            commands: self.commands.as_ref(),
+            recheck: false,
+            surroundings: &Surroundings { project: Some("/project".into()), ..Surroundings::default() },
+            time_limit: self.time_limit,
+        };
+        code.call(&hook, &ask).await
+    }
+
+    /// Asks, and gives the context of the answer.
+    pub(super) async fn context(&self, code: &dyn Code) -> String {
+        match self.of(code).await.outcome {
+            Outcome::Continue(change) => change.context.unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Asks, and gives the reason of the block.
+    pub(super) async fn reason(&self, code: &dyn Code) -> String {
+        match self.of(code).await.outcome {
+            Outcome::Block(block) => block.reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Asks, and gives the cause of the silence.
+    pub(super) async fn cause(&self, code: &dyn Code) -> Cause {
+        match self.of(code).await.outcome {
+            Outcome::NoAnswer(cause) => cause,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A JSON object.
+pub(super) fn object(value: serde_json::Value) -> Object {
+    value.as_object().unwrap().clone()
+}

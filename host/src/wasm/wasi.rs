@@ -1,0 +1,102 @@
+//! WASI 0.2, empty-handed: clocks and random numbers are there; no environment, arguments, files or network; standard
+//! input is at its end, and output goes nowhere.
+
+use std::time::Duration;
+
+use wasmtime::component::{Linker, ResourceTable};
+use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView};
+
+use super::instance::Guest;
+
+/// The most random bytes in one piece.
+const MOST_RANDOM: u64 = 1 << 20;
+
+/// The interfaces of WASI 0.2 that are linked, by package.
+pub(super) const LINKED: [(&str, &[&str]); 6] = [
+    ("wasi:io", &["error", "poll", "streams"]),
+    ("wasi:clocks", &["wall-clock", "monotonic-clock"]),
+    ("wasi:random", &["random", "insecure", "insecure-seed"]),
+    ("wasi:filesystem", &["types", "preopens"]),
+    (
+        "wasi:cli",
+        &[
+            "environment",
+            "exit",
+            "stdin",
+            "stdout",
+            "stderr",
+            "terminal-input",
+            "terminal-output",
+            "terminal-stdin",
+            "terminal-stdout",
+            "terminal-stderr",
+        ],
+    ),
+    (
+        "wasi:sockets",
+        &["network", "instance-network", "ip-name-lookup", "tcp", "tcp-create-socket", "udp", "udp-create-socket"],
+    ),
+];
+
+/// What one instance holds of WASI.
+pub(super) struct Wasi {
+    cx: WasiCtx,
+    table: ResourceTable,
+}
+
+/// Which clock a guest sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// The machine's.
+    Real,
+    /// One that stands still: what a plugin says of itself is the same on each day.
+    Fixed,
+}
+
+/// Links all of WASI 0.2.
+pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
+    wasmtime_wasi::p2::add_to_linker_async(linker)
+}
+
+impl Wasi {
+    fn empty_handed(clock: Clock) -> Self {
+        let mut builder = WasiCtx::builder();
+        builder.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false).max_random_size(MOST_RANDOM);
+        if clock == Clock::Fixed {
+            builder.wall_clock(Still).monotonic_clock(Still);
+        }
+        Self { cx: builder.build(), table: ResourceTable::new() }
+    }
+}
+
+impl WasiView for Guest {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        // Made on first use: most plugins have none of it, and those that link it seldom call it.
+        let clock = self.clock;
+        let wasi = self.wasi.get_or_insert_with(|| Box::new(Wasi::empty_handed(clock)));
+        WasiCtxView { ctx: &mut wasi.cx, table: &mut wasi.table }
+    }
+}
+
+/// A clock that stands still.
+struct Still;
+
+impl HostWallClock for Still {
+    fn resolution(&self) -> Duration {
+        Duration::from_nanos(1)
+    }
+
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+impl HostMonotonicClock for Still {
+    fn resolution(&self) -> u64 {
+        1
+    }
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
