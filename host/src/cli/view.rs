@@ -1,8 +1,8 @@
 //! The verdict as a person reads it. Names and texts from outside are shown line by line, control characters escaped.
 
 use crate::diagnostic::printable;
-use crate::event::{Consent, Decision, Object};
-use crate::report::{DecidedBy, HookReport, Report, Skipped};
+use crate::event::{Consent, DecidedBy, Decision, Object};
+use crate::report::{HookReport, Report, Skipped};
 
 use super::host;
 use super::moment::Answered;

@@ -16,7 +16,7 @@ pub(super) struct Sandbox {
 }
 
 /// Why a plugin is not loaded.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PluginError {
     /// The sandbox itself does not start on this machine.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::bindings::{HookContext, HookInput};
-use crate::ask::{Ask, told_name};
+use crate::ask::Ask;
 use crate::event::Object;
 use crate::hook::CallbackHook;
 use crate::matching::Commands;
@@ -14,7 +14,7 @@ use crate::matching::Commands;
 pub(super) fn input(hook: &CallbackHook, ask: &Ask<'_>) -> HookInput {
     HookInput {
         event: ask.event.name.as_str().to_owned(),
-        hook: told_name(ask.hook, hook.function.as_deref()).to_owned(),
+        hook: ask.hook.told_name().to_owned(),
         tool_name: ask.event.tool.as_str().to_owned(),
         tool_input: json(&ask.event.input),
         tool_output: ask.event.output.as_deref().map(str::to_owned),
