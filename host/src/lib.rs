@@ -1,6 +1,8 @@
 //! Tacklebox runs an agent's lifecycle hooks.
 
 pub mod ask;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod diagnostic;
 pub mod dispatch;
 pub mod event;

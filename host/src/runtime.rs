@@ -20,6 +20,7 @@ use std::sync::{Mutex, PoisonError};
 pub use build::{BuildError, RuntimeBuilder};
 pub use fake::FakeRuntime;
 pub use load::{LoadError, Loaded, PluginError};
+pub use package::PackageFiles;
 pub use wanted::Unfit;
 
 use crate::diagnostic::Diagnostic;
@@ -30,6 +31,7 @@ use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Revision, SessionId};
 use crate::policy::Trust;
 use crate::registry::{Change, Dropped, Hook, NewHook};
+use crate::settings;
 use crate::source::{Reach, Source, Sources};
 use crate::surroundings::Surroundings;
 
@@ -42,6 +44,7 @@ pub struct Runtime {
     events: Events,
     loading: load::Loading,
     diagnostics: Mutex<Vec<Diagnostic>>,
+    dropped: Mutex<Vec<settings::Dropped>>,
 }
 
 /// What a registration came to.
@@ -76,6 +79,16 @@ impl Runtime {
     /// Every registered hook, in order of source and place.
     pub fn hooks(&self) -> Vec<std::sync::Arc<Hook>> {
         self.dispatcher.registry.snapshot().hooks().cloned().collect()
+    }
+
+    /// The hooks that settings files hold and that settings took away again, and why, as of the last loading.
+    pub fn dropped(&self) -> Vec<settings::Dropped> {
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether user settings switch a registered hook off: it stays registered and is not asked.
+    pub fn is_disabled(&self, hook: &Hook) -> bool {
+        self.dispatcher.registry.snapshot().disabled.covers(hook)
     }
 
     /// The registry's revision.

@@ -56,6 +56,15 @@ pub use self::inspection::{Inspection, Kind};
 pub use self::limits::{Limits, MOST_MEMORY};
 pub use self::load_error::LoadError;
 
+/// What these bytes are, without compiling or running them; no engine is started for it.
+///
+/// # Errors
+///
+/// As [`Plugins::inspect`].
+pub fn inspect(bytes: &[u8]) -> Result<Inspection, LoadError> {
+    Inspection::of(bytes)
+}
+
 /// Who brings a plugin, and under which name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {

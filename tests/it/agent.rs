@@ -23,7 +23,11 @@ pub(crate) async fn host(hooks: Vec<HookSpec>) -> Runtime {
 }
 
 /// A hook that is a function over the event.
-pub(crate) fn hook(event: EventName, name: &str, answer: impl Fn(&Event) -> Outcome + Send + Sync + 'static) -> HookSpec {
+pub(crate) fn hook(
+    event: EventName,
+    name: &str,
+    answer: impl Fn(&Event) -> Outcome + Send + Sync + 'static,
+) -> HookSpec {
     let answer = Arc::new(answer);
     let run = move |event: Event, _: Context| {
         let answer = answer.clone();

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tacklebox::event::{
-    Consent, Context, EventName, Notification, PermissionRequest, PostToolUse, PreCompact, PreCompactInput, PreToolUse, ToolCall,
+    Consent, Context, EventName, Notification, PermissionRequest, PostToolUse, PreCompact, PreCompactInput, PreToolUse,
+    ToolCall,
 };
 use tacklebox::gate::{CompactGate, Passage, RefusedBy, ToolGate};
 use tacklebox::port::{Approval, Prompt, Rule, Rules, Tool};

@@ -24,13 +24,32 @@ use self::agent::{Person, Tools, rules};
 use self::show::Show;
 use self::story::{STORY, Step};
 use self::world::World;
+use super::conduct;
+use super::exit::Exit;
 
-/// Plays the session and tells it to `out`: for a person, or as a JSON line a call.
-///
-/// # Errors
-///
-/// Where the temporary project cannot be laid, a plugin cannot be loaded, or nobody reads what is told.
-pub(super) async fn play(out: &mut (dyn Write + Send), json: bool) -> anyhow::Result<()> {
+const EXAMPLES: &str = "\
+Examples:
+  Look at a session:
+    tacklebox demo
+  The same for a program, a line a step:
+    tacklebox demo --json";
+
+/// How it is told.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Print a JSON value a step
+    #[arg(long)]
+    json: bool,
+}
+
+/// Plays the session and tells it.
+pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
+    let mut out = anstream::stdout();
+    conduct::run(async { play(&mut out, args.json).await.map(|()| Exit::Fine) })
+}
+
+async fn play(out: &mut dyn Write, json: bool) -> anyhow::Result<()> {
     let world = World::lay().context("laying the demo's project")?;
     let mut session = Session::begin(&world).await?;
     let mut show = Show::new(out, json);
@@ -46,6 +65,7 @@ struct Session {
     runtime: Arc<Runtime>,
     gate: ToolGate,
     tools: Tools,
+    person: Arc<Person>,
     cx: Context,
 }
 
@@ -56,9 +76,10 @@ impl Session {
         let runtime = Arc::new(Runtime::builder(Trust::Trusted, surroundings).build().await?);
         let redact = Source::Plugin("redact-secrets".into());
         runtime.load(redact, world.plugin("redact-secrets.wasm"), Reach::Everywhere).await?;
-        let gate = ToolGate::new(runtime.clone(), Arc::new(rules)).prompt(Arc::new(Person::default()));
+        let person = Arc::new(Person::default());
+        let gate = ToolGate::new(runtime.clone(), Arc::new(rules)).prompt(person.clone());
         let cx = Context::new("demo").cwd(world.project());
-        Ok(Self { runtime, gate, tools: Tools::new(world.project()), cx })
+        Ok(Self { runtime, gate, tools: Tools::new(world.project()), person, cx })
     }
 
     async fn take(&mut self, step: &Step, world: &World, show: &mut Show<'_>) -> anyhow::Result<()> {
@@ -75,11 +96,10 @@ impl Session {
             Step::Call { why, tool, input } => {
                 let call = ToolCall::new(*tool, input.iter().map(|(k, v)| ((*k).to_owned(), (*v).into())).collect());
                 let passage = self.gate.pass(&call, &self.cx, &self.tools).await;
-                show.call(why, &call, &passage)
+                show.call(why, &call, &passage, self.person.was_asked())
             }
             Step::SkillBegins { id } => {
-                let loaded =
-                    self.runtime.load(Source::Skill((*id).into()), world.skill(id), Reach::Everywhere).await?;
+                let loaded = self.runtime.load(Source::Skill((*id).into()), world.skill(id), Reach::Everywhere).await?;
                 show.skill_begins(id, &loaded)
             }
             Step::SkillEnds { id } => {

@@ -84,12 +84,7 @@ async fn followed(mut group: Group, limit: Duration) -> Result<Ended, Cause> {
 
 type Answered = (Outcome, Vec<(String, String)>);
 
-fn answered(
-    ask: &Ask<'_>,
-    ended: &Ended,
-    payload: &Payload,
-    warnings: &mut Vec<String>,
-) -> Answered {
+fn answered(ask: &Ask<'_>, ended: &Ended, payload: &Payload, warnings: &mut Vec<String>) -> Answered {
     let reading = freecode::read(&ask.event.name, ask.hook.means_by_silence(), ended);
     warnings.extend(reading.warnings);
     let exports = match (&ask.event.name, &reading.outcome) {

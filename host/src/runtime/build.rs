@@ -132,6 +132,7 @@ impl RuntimeBuilder {
             events: Events::with(self.events),
             loading: Loading::new(self.settings),
             diagnostics: Default::default(),
+            dropped: Default::default(),
         };
         let loaded = runtime.reload().await;
         let on_gates: Vec<_> = loaded.diagnostics.into_iter().filter(|said| runtime.is_about_a_gate(said)).collect();

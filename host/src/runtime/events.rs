@@ -75,8 +75,7 @@ impl HookRuntime for Runtime {
     }
 
     async fn stop(&self, input: &StopInput, cx: &Context) -> Answer<Stop> {
-        let event =
-            Event { attempt: Some(input.attempt), ..Event::plain(EventName::Stop, input.payload()) };
+        let event = Event { attempt: Some(input.attempt), ..Event::plain(EventName::Stop, input.payload()) };
         self.announce(event, cx).await
     }
 

@@ -9,9 +9,10 @@ use std::sync::{Mutex, PoisonError};
 use crate::diagnostic::{Diagnostic, printable};
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Revision, SessionId};
+use crate::policy::Trust;
 use crate::registry::{Change, Disabled, Dropped, NewHook, SetKey};
 use crate::settings::{self, Merged};
-use crate::source::{Reach, Source};
+use crate::source::{Reach, Scope, Source};
 use crate::wire::plugin_json::ManifestError;
 use crate::wire::settings::Parsed;
 
@@ -155,6 +156,7 @@ impl Runtime {
         let mut diagnostics = merged.diagnostics;
         let hooks = self.equip(merged.hooks, &mut diagnostics).await;
         self.say(&diagnostics);
+        *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = merged.dropped;
         let disabled = Disabled { names: merged.user_disabled, all: merged.user_disable_all };
         let count = hooks.len();
         let applied = self.dispatcher.registry.apply(Change::Settings { hooks, disabled });
@@ -198,6 +200,10 @@ impl Runtime {
                 equipped.push(NewHook { spec, source, code: None });
                 continue;
             };
+            if self.is_kept_out(&source) {
+                equipped.push(NewHook { spec, source, code: None });
+                continue;
+            }
             let key = (source.clone(), callback.plugin.clone());
             if !packages.contains_key(&key) {
                 let loaded = Package::load(&self.loading.sandbox, &key.1, &source, &self.events).await;
@@ -212,6 +218,11 @@ impl Runtime {
             }
         }
         equipped
+    }
+
+    /// Without trust no code of the project's own is compiled, let alone asked to describe itself.
+    fn is_kept_out(&self, source: &Source) -> bool {
+        self.dispatcher.trust == Trust::Untrusted && matches!(source, Source::Settings(Scope::Project | Scope::Local))
     }
 
     /// What makes it doubtful whether a hook does what its author thinks.

@@ -20,6 +20,30 @@ const LARGEST_MANIFEST: u64 = 1 << 20;
 /// The largest component that is read: 64 MiB, and a byte to see that there is more.
 const LARGEST_COMPONENT: u64 = (64 << 20) + 1;
 
+/// A plugin as it lies there, read and checked; nothing of it is compiled or run.
+#[derive(Clone, Debug)]
+pub struct PackageFiles {
+    /// What its `plugin.json` says; of a bare component, where that is.
+    pub manifest: Manifest,
+    /// The component's bytes.
+    pub component: Vec<u8>,
+    /// What is to be said about its `plugin.json`.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl PackageFiles {
+    /// Reads what stands at `path`: a component's file, or a folder with a `plugin.json`.
+    ///
+    /// # Errors
+    ///
+    /// Where a file cannot be read, or the `plugin.json` says nothing that could be loaded.
+    pub fn read(path: &Path, events: &Events) -> Result<Self, LoadError> {
+        let (manifest, diagnostics) = if path.is_dir() { manifest(path, events)? } else { bare(path) };
+        let component = read(&manifest.component, LARGEST_COMPONENT)?;
+        Ok(Self { manifest, component, diagnostics })
+    }
+}
+
 /// A plugin that was loaded, with what its package says.
 #[derive(Debug)]
 pub(super) struct Package {
@@ -37,9 +61,8 @@ impl Package {
         source: &Source,
         events: &Events,
     ) -> Result<Self, LoadError> {
-        let (manifest, said) = if path.is_dir() { manifest(path, events)? } else { bare(path) };
-        let bytes = read(&manifest.component, LARGEST_COMPONENT)?;
-        let loaded = sandbox.load(&bytes, source.clone(), manifest.name.as_ref()).await;
+        let PackageFiles { manifest, component, diagnostics: said } = PackageFiles::read(path, events)?;
+        let loaded = sandbox.load(&component, source.clone(), manifest.name.as_ref()).await;
         let code = loaded.map_err(|error| LoadError::Plugin { path: manifest.component.clone(), error })?;
         Ok(Self { path: path.to_owned(), code, manifest, said })
     }

@@ -20,12 +20,7 @@ pub enum PluginError {
 }
 
 impl Sandbox {
-    pub(super) async fn load(
-        &self,
-        _: &[u8],
-        _: Source,
-        _: Option<&PluginName>,
-    ) -> Result<Arc<dyn Code>, PluginError> {
+    pub(super) async fn load(&self, _: &[u8], _: Source, _: Option<&PluginName>) -> Result<Arc<dyn Code>, PluginError> {
         Err(PluginError::Disabled)
     }
 

@@ -62,7 +62,9 @@ impl Typed for PermissionRequest {
         }
         let (input, rewrite) = (folded.input, folded.rewrite.map(|(_, rewrite)| rewrite));
         match folded.permission {
-            Some((_, Permission::Allow, reason)) => Self::Allow { input, rewrite, reason: said(reason, folded.context) },
+            Some((_, Permission::Allow, reason)) => {
+                Self::Allow { input, rewrite, reason: said(reason, folded.context) }
+            }
             Some((_, Permission::Ask, reason)) => Self::Ask { input, rewrite, reason: said(reason, folded.context) },
             // A deny is folded into a block.
             Some((_, Permission::Deny, _)) | None => {

@@ -3,6 +3,7 @@
 //! A hook is taken away only by somebody who may, and every one that is taken away is kept among the [`Dropped`].
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::EventName;
@@ -64,6 +65,18 @@ pub enum Why {
         /// Where that one is written.
         kept: Place,
     },
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Replaced { by } => write!(f, "replaced by {by}"),
+            Self::DisabledByName => f.write_str("disabled by name in settings of its scope"),
+            Self::DisableAllHooks => f.write_str("`disableAllHooks` in settings of its scope"),
+            Self::SameName { by } => write!(f, "a later one of the same name stands at {by}"),
+            Self::Final { kept } => write!(f, "the one at {kept} is `final`"),
+        }
+    }
 }
 
 /// Merges files that are given in the order of their scopes.

@@ -149,9 +149,7 @@ pub(super) async fn describe(room: &Room, compiled: &Compiled, limits: Limits) -
 fn refusal(cause: Cause) -> LoadError {
     match cause {
         // The engine has no type for a mismatch of types; what it says of one names the export.
-        Cause::Trapped { message, backtrace } if backtrace.is_empty() && is_mismatch(&message) => {
-            LoadError::WrongTypes(message)
-        }
+        Cause::NotAnAnswer(message) if is_mismatch(&message) => LoadError::WrongTypes(message),
         cause => LoadError::Describe(cause),
     }
 }

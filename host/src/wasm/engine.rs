@@ -131,14 +131,14 @@ mod tests {
 
     #[test]
     fn both_ways_to_allocate_give_an_engine() {
-        assert!(pooled(2).unwrap().config().get_pooling_config().is_some());
-        assert!(on_demand().unwrap().config().get_pooling_config().is_none());
+        assert!(pooled(2).unwrap().get_pooling_config().is_some());
+        assert!(on_demand().unwrap().get_pooling_config().is_none());
     }
 
     #[test]
     fn a_pool_that_cannot_be_reserved_is_done_without() {
         // More address space than there is.
         let room = Room::with_places(100_000, 1).unwrap();
-        assert!(room.engine.config().get_pooling_config().is_none());
+        assert!(room.engine.get_pooling_config().is_none());
     }
 }

@@ -107,7 +107,8 @@ mod tests {
         let taken = places.take(1).await.unwrap();
         {
             let mut waits = std::pin::pin!(places.take(1));
-            assert!(futures_util::poll!(&mut waits).is_pending());
+            let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+            assert!(waits.as_mut().poll(&mut cx).is_pending());
             assert!(matches!(places.take(1).await, Err(NoPlace::Full { waiting: 1, .. })));
         }
         drop(taken);

@@ -2,6 +2,7 @@
 
 mod asking;
 mod bad_files;
+mod guests;
 mod isolation;
 mod limits;
 mod words;

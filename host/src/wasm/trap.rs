@@ -21,6 +21,9 @@ pub(super) fn cause(error: &Error, guest: &Guest, limits: &Limits, largest_answe
         Cause::Limit(limit)
     } else if is_out_of_fuel(error) && error.downcast_ref::<WasmBacktrace>().is_none() {
         Cause::Limit(Limit::Answer(largest_answer))
+    } else if trap.is_none() && error.downcast_ref::<WasmBacktrace>().is_none() {
+        // The guest came back; what it left cannot be read: no UTF-8, no such case, beyond its memory.
+        Cause::NotAnAnswer(format!("{:#}", error.root_cause()))
     } else {
         Cause::Trapped { message: message(error, trap), backtrace: backtrace(error) }
     }

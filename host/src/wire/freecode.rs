@@ -9,10 +9,10 @@ mod answer;
 use answer::{Answer, Unreadable};
 
 use super::process::{Ended, Exit, Stream};
-use crate::text::capped;
 use crate::event::EventName;
 use crate::hook::OnError;
 use crate::outcome::{Block, Cause, Change, Outcome, Permission, Said};
+use crate::text::capped;
 
 /// The reason of a block that came without one.
 const NO_REASON: &str = "blocked by a hook that gave no reason";

@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use serde_json::{Value, map};
 
-use crate::text::MARKER;
 use crate::event::Object;
+use crate::text::MARKER;
 
 /// An object to be written, some of whose top-level strings may stand in for others.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! The agent's side: three real tools, its rules, and a person who approves what is put before them.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 
@@ -65,11 +66,21 @@ pub(super) fn rules(call: &ToolCall, _: &Context) -> Rule {
 
 /// A person who reads what is asked and says yes.
 #[derive(Default)]
-pub(super) struct Person;
+pub(super) struct Person {
+    asked: AtomicBool,
+}
+
+impl Person {
+    /// Whether the person was asked since this was last looked at.
+    pub(super) fn was_asked(&self) -> bool {
+        self.asked.swap(false, Ordering::Relaxed)
+    }
+}
 
 #[async_trait]
 impl Prompt for Person {
     async fn ask(&self, _: &ToolCall, _: Option<&str>, _: &Context) -> Approval {
+        self.asked.store(true, Ordering::Relaxed);
         Approval::Approved
     }
 }

@@ -13,7 +13,7 @@ use crate::gate::Passage;
 use crate::hook::KindName;
 use crate::id::Revision;
 use crate::outcome::{Outcome, Permission};
-use crate::report::{Answer, HookReport, Report};
+use crate::report::{Answer, Report};
 use crate::runtime::Loaded;
 
 use super::has_run;
@@ -27,7 +27,7 @@ const CHANGED: Style = AnsiColor::Yellow.on_default();
 
 /// The teller, and what it counts.
 pub(super) struct Show<'a> {
-    out: &'a mut (dyn Write + Send),
+    out: &'a mut dyn Write,
     json: bool,
     calls: usize,
     refused: usize,
@@ -47,7 +47,7 @@ impl Askings {
 }
 
 impl<'a> Show<'a> {
-    pub(super) fn new(out: &'a mut (dyn Write + Send), json: bool) -> Self {
+    pub(super) fn new(out: &'a mut dyn Write, json: bool) -> Self {
         Self { out, json, calls: 0, refused: 0, sandboxed: Askings::default(), shell: Askings::default() }
     }
 
@@ -85,17 +85,20 @@ impl<'a> Show<'a> {
         Ok(())
     }
 
-    pub(super) fn call(&mut self, why: &str, call: &ToolCall, passage: &Passage) -> anyhow::Result<()> {
+    pub(super) fn call(&mut self, why: &str, call: &ToolCall, passage: &Passage, asked: bool) -> anyhow::Result<()> {
         self.calls += 1;
         self.refused += usize::from(!has_run(passage));
         passage.reports().iter().for_each(|report| self.count(report));
         if self.json {
-            return self.json_call(why, call, passage);
+            return self.json_call(why, call, passage, asked);
         }
         writeln!(self.out, "{BOLD}{:>4}  {}{BOLD:#}  {}", self.calls, call.tool, argument(call))?;
         writeln!(self.out, "      {DIM}{why}{DIM:#}")?;
         for report in passage.reports() {
             self.hooks(report)?;
+        }
+        if asked {
+            writeln!(self.out, "      {CHANGED}a person is asked{CHANGED:#}, and approves")?;
         }
         match passage {
             Passage::Ran { call: ran, raw, .. } => {
@@ -111,7 +114,7 @@ impl<'a> Show<'a> {
         Ok(())
     }
 
-    fn json_call(&mut self, why: &str, call: &ToolCall, passage: &Passage) -> anyhow::Result<()> {
+    fn json_call(&mut self, why: &str, call: &ToolCall, passage: &Passage, asked: bool) -> anyhow::Result<()> {
         let hooks: Vec<_> = passage.reports().iter().flat_map(|report| &report.hooks).map(|hook| {
             json!({"name": hook.name.as_str(), "outcome": hook.word().as_str(), "millis": hook.took.as_secs_f64() * 1e3})
         }).collect();
@@ -121,13 +124,14 @@ impl<'a> Show<'a> {
         };
         self.line(&json!({
             "step": "call", "shows": why, "tool": call.tool.as_str(), "input": call.input,
-            "ran": ran, "forModel": passage.for_model(), "hooks": hooks,
+            "ran": ran, "personAsked": asked, "forModel": passage.for_model(), "hooks": hooks,
         }))
     }
 
     pub(super) fn skill_begins(&mut self, id: &str, loaded: &Loaded) -> anyhow::Result<()> {
         if self.json {
-            return self.line(&json!({"step": "skill", "skill": id, "loaded": loaded.hooks, "revision": loaded.revision.0}));
+            return self
+                .line(&json!({"step": "skill", "skill": id, "loaded": loaded.hooks, "revision": loaded.revision.0}));
         }
         writeln!(
             self.out,
@@ -172,16 +176,15 @@ impl<'a> Show<'a> {
     }
 
     fn hooks(&mut self, report: &Report) -> anyhow::Result<()> {
-        for hook in report.hooks.iter().filter(|hook| hook.outcome.is_some() || hook.recheck.is_some()) {
-            let again = if hook.recheck.is_some() { ", asked again about the rewrite" } else { "" };
-            writeln!(
-                self.out,
-                "        {:<16} {:<18} {:>8}  {}{again}",
-                printable(hook.name.as_str()),
-                report.event.as_str(),
-                time(hook.took),
-                said(hook),
-            )?;
+        for hook in &report.hooks {
+            let askings = [(&hook.outcome, ""), (&hook.recheck, "about the rewrite: ")];
+            for (outcome, about) in
+                askings.into_iter().filter_map(|(outcome, about)| outcome.as_ref().map(|o| (o, about)))
+            {
+                let (name, event) = (printable(hook.name.as_str()), report.event.as_str());
+                let took = if about.is_empty() { time(hook.took) } else { String::new() };
+                writeln!(self.out, "        {name:<16} {event:<18} {took:>8}  {about}{}", said(outcome))?;
+            }
         }
         Ok(())
     }
@@ -203,14 +206,8 @@ impl<'a> Show<'a> {
 }
 
 /// What a hook said, in words.
-fn said(hook: &HookReport) -> String {
-    let decided = match (&hook.outcome, &hook.recheck) {
-        (_, Some(again @ (Outcome::Block(_) | Outcome::NoAnswer(_)))) => again,
-        (Some(first), _) => first,
-        (None, Some(again)) => again,
-        (None, None) => return String::new(),
-    };
-    match decided {
+fn said(outcome: &Outcome) -> String {
+    match outcome {
         Outcome::Block(block) => format!("{REFUSED}no{REFUSED:#}: {}", first_line(&block.reason)),
         Outcome::NoAnswer(cause) => format!("{CHANGED}no answer{CHANGED:#}: {}", first_line(&cause.to_string())),
         Outcome::Continue(change) if change.input.is_some() => format!("{CHANGED}rewrote the call{CHANGED:#}"),

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The plugins of the demo: the example plugins, as they are committed.
-const PLUGINS: [(&str, &[u8]); 2] =
-    [("no-rm-rf.wasm", include_bytes!("no-rm-rf.wasm")), ("redact-secrets.wasm", include_bytes!("redact-secrets.wasm"))];
+const PLUGINS: [(&str, &[u8]); 2] = [
+    ("no-rm-rf.wasm", include_bytes!("no-rm-rf.wasm")),
+    ("redact-secrets.wasm", include_bytes!("redact-secrets.wasm")),
+];
 
 /// The person's own guard, in the home folder.
 const USER_SETTINGS: &str = r#"{

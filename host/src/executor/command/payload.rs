@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::files::{Contents, Files};
 use super::spawn;
 use crate::event::{Event, EventName, Object};
-use crate::wire::json::{Fitted, View, Whole};
 use crate::text::capped;
+use crate::wire::json::{Fitted, View, Whole};
 
 /// The most bytes of one environment variable's value. Linux takes 128 KiB for name and value together.
 pub(super) const VALUE_LIMIT: usize = 96 << 10;

@@ -1,6 +1,5 @@
 //! Version 0.1, as generated from `wit/v0.1`.
 
-
 wasmtime::component::bindgen!({
     path: "../wit/v0.1",
     world: "plugin",

@@ -18,7 +18,7 @@ async fn a_file_that_is_no_component_is_refused_by_what_it_is() {
     assert_eq!(refused(&plugins, &vec![0; (64 << 20) + 1]).await, LoadError::TooLarge { bytes: (64 << 20) + 1 });
     assert_eq!(refused(&plugins, &binary("(module)")).await, LoadError::CoreModule);
     assert_eq!(refused(&plugins, &binary(r#"(module (func (export "_start")))"#)).await, LoadError::Command);
-    assert!(matches!(refused(&plugins, b"\0asm\x0d\0\x01\0\x63\x01\0").await, LoadError::Malformed(_)));
+    assert!(matches!(refused(&plugins, b"\0asm\x0d\0\x01\0\x0b\x01\xff").await, LoadError::Malformed(_)));
 }
 
 #[tokio::test]

@@ -124,7 +124,7 @@ async fn a_huge_answer_is_none() {
 async fn a_single_log_line_is_not_copied_at_any_size() {
     let writes = |mib: u32| {
         guest(&format!(
-            "(drop (memory.grow (i32.const 900))) (call $write (i32.const 2) (i32.const 0) (i32.const {})) (call $continue)",
+            "(drop (memory.grow (i32.const 900))) (call $write (i32.const 2) (i32.const 131072) (i32.const {})) (call $continue)",
             mib << 20
         ))
     };

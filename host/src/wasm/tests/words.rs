@@ -78,6 +78,16 @@ async fn an_err_is_the_plugins_own_failure_and_an_empty_reason_is_given_one() {
 }
 
 #[tokio::test]
+async fn an_answer_that_cannot_be_read_is_none() {
+    let plugins = plugins();
+    let nowhere = load(&plugins, &guest("(call $block (i32.const 0x7fffffff) (i32.const 5))")).await;
+    assert!(matches!(Asking::bash("ls").cause(&*nowhere).await, Cause::NotAnAnswer(_)));
+    let no_utf8 = guest_with(r#"(data (i32.const 1200) "\ff")"#, "(call $block (i32.const 1200) (i32.const 1))");
+    let no_utf8 = load(&plugins, &no_utf8).await;
+    assert!(matches!(Asking::bash("ls").cause(&*no_utf8).await, Cause::NotAnAnswer(_)));
+}
+
+#[tokio::test]
 async fn a_program_is_denied_as_a_value_and_with_a_warning() {
     // '0', and 1 where it was there, 2 where it ran, 4 where the error is another one.
     let runs = "(call $program (i32.const 1024) (i32.const 5) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 300))

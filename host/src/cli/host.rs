@@ -1,0 +1,79 @@
+//! The host that the program builds: the project's and the user's settings, and the plugins named beside them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::Runtime;
+use crate::diagnostic::{Diagnostic, printable};
+use crate::policy::Trust;
+use crate::source::{Reach, Source};
+use crate::surroundings::Surroundings;
+
+use super::fault::Fault;
+
+/// Which hooks there are.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Hooks")]
+pub(super) struct HostArgs {
+    /// The project whose settings are read [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// A plugin to load besides: a component, or a folder with a plugin.json; may be repeated
+    #[arg(long = "plugin", value_name = "FILE")]
+    plugins: Vec<PathBuf>,
+    /// Who brings these plugins
+    #[arg(long, value_name = "SOURCE", default_value = "session:cli")]
+    source: Source,
+    /// Trust what the project brings
+    #[arg(long)]
+    trust: bool,
+}
+
+impl HostArgs {
+    /// Whether the project is trusted.
+    pub(super) fn trust(&self) -> Trust {
+        if self.trust { Trust::Trusted } else { Trust::Untrusted }
+    }
+
+    /// What the host knows of the machine.
+    pub(super) fn surroundings(&self) -> anyhow::Result<Surroundings> {
+        surroundings(self.project.as_deref())
+    }
+
+    /// Builds it.
+    pub(super) async fn open(&self) -> anyhow::Result<Runtime> {
+        let runtime = Runtime::builder(self.trust(), self.surroundings()?).build().await?;
+        for plugin in &self.plugins {
+            runtime.load(self.source.clone(), plugin, Reach::Everywhere).await?;
+        }
+        Ok(runtime)
+    }
+}
+
+/// What a host of this project knows of the machine; without one, of the current folder.
+pub(super) fn surroundings(project: Option<&Path>) -> anyhow::Result<Surroundings> {
+    let project = project.unwrap_or(Path::new("."));
+    let about = std::fs::metadata(project).with_context(|| project.display().to_string())?;
+    if !about.is_dir() {
+        let hint = "give the folder that holds `.freecode`";
+        return Err(Fault::new(format!("{}: not a folder", project.display()), hint).into());
+    }
+    Ok(Surroundings::of_this_process(normal(project)))
+}
+
+/// `.` at the end of every path that is printed helps nobody.
+fn normal(project: &Path) -> PathBuf {
+    std::path::absolute(project).map_or_else(|_| project.to_owned(), |path| path.components().collect())
+}
+
+/// What to say of a project that is not trusted.
+pub(super) fn untrusted() -> String {
+    "the project brings hooks and is not trusted, so no hook ran; look at them with `tacklebox list`, then pass `--trust`"
+        .to_owned()
+}
+
+/// The words of what was said while settings and plugins were loaded.
+pub(super) fn said(diagnostics: &[Diagnostic]) -> Vec<String> {
+    diagnostics.iter().map(|diagnostic| printable(&diagnostic.to_string())).collect()
+}

@@ -1,0 +1,29 @@
+//! `tacklebox plugin`: what is done with plugins before they are hooks.
+
+pub(super) mod inspect;
+pub(super) mod inspected;
+mod permission;
+
+use clap::Subcommand;
+
+use super::exit::Exit;
+
+/// What to do.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show what a plugin is and what it could use, without running it
+    Inspect(inspect::Args),
+}
+
+/// Does it.
+pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
+    match args.command {
+        Command::Inspect(args) => inspect::run(args),
+    }
+}

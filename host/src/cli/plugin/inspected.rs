@@ -1,0 +1,79 @@
+//! What can be known of a plugin from its files alone.
+
+use std::path::Path;
+
+use anyhow::bail;
+
+use crate::diagnostic::Diagnostic;
+use crate::event::Events;
+use crate::plugin::Manifest;
+use crate::runtime::PackageFiles;
+use crate::wasm::{self, Inspection, Kind};
+
+use super::super::fault::Fault;
+
+/// A plugin that was looked at.
+#[derive(Debug)]
+pub(in crate::cli) struct Inspected {
+    /// Its `plugin.json`, where it has one.
+    pub(in crate::cli) manifest: Option<Manifest>,
+    /// What is to be said about that.
+    pub(in crate::cli) diagnostics: Vec<Diagnostic>,
+    /// Its component's bytes.
+    pub(in crate::cli) bytes: Vec<u8>,
+    /// What they are.
+    pub(in crate::cli) inspection: Inspection,
+}
+
+impl Inspected {
+    /// Looks at a component's file, or a folder with a `plugin.json`, or the `plugin.json` itself.
+    pub(in crate::cli) fn at(path: &Path) -> anyhow::Result<Self> {
+        let path = match (path.file_name(), path.parent()) {
+            (Some(name), Some(folder)) if name == "plugin.json" => match folder.as_os_str().is_empty() {
+                true => Path::new("."),
+                false => folder,
+            },
+            _ => path,
+        };
+        let PackageFiles { manifest, component, diagnostics } = PackageFiles::read(path, &Events::default())?;
+        let inspection = match wasm::inspect(&component) {
+            Ok(inspection) => inspection,
+            Err(error) => bail!("{}: {error}", manifest.component.display()),
+        };
+        let manifest = Some(manifest).filter(|_| path.is_dir());
+        Ok(Self { manifest, diagnostics, bytes: component, inspection })
+    }
+
+    /// Why this host would not load it, as far as its files tell.
+    pub(in crate::cli) fn unfit(&self) -> Option<Fault> {
+        let exports = || format!("it exports {}", listed(&self.inspection.exports));
+        let (message, hint) = match &self.inspection.kind {
+            Kind::Plugin(_) if self.inspection.missing.is_empty() => return None,
+            Kind::Plugin(_) => {
+                let missing: Vec<_> = self.inspection.missing.iter().map(ToString::to_string).collect();
+                (
+                    format!("it imports what this host lacks: {}", missing.join("; ")),
+                    "build it without these".to_owned(),
+                )
+            }
+            Kind::OtherVersion(version) => (
+                format!("it was built for version {version} of the plugin interface; this host runs 0.1.x"),
+                "rebuild it, or take another version of tacklebox".to_owned(),
+            ),
+            Kind::Command | Kind::Module { command: true } => (
+                "it is a WASI command, which this version does not run".to_owned(),
+                "a plugin exports `tacklebox:hooks/callback`".to_owned(),
+            ),
+            Kind::Module { command: false } => (
+                "it is a core module, not a component".to_owned(),
+                "make a component of it with `wasm-tools component new`".to_owned(),
+            ),
+            Kind::Other => ("it is a component of another world".to_owned(), exports()),
+        };
+        Some(Fault::new(message, hint))
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}
