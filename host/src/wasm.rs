@@ -113,7 +113,7 @@ impl Plugins {
     /// Makes a plugin of a component's bytes: compiles, links and instantiates it, and has it describe itself.
     ///
     /// Not for the path of a call: compiling may take seconds, on a thread that may block. A component whose bytes are
-    /// loaded already, for whomever, is not compiled again. A `limits.memory` above [`MOST_MEMORY`] counts as that.
+    /// loaded already, for whomever, is not compiled again.
     ///
     /// # Errors
     ///
@@ -124,6 +124,7 @@ impl Plugins {
     }
 
     async fn load_unguarded(&self, bytes: &[u8], owner: Owner, limits: Limits) -> Result<Arc<dyn Code>, LoadError> {
+        let limits = limits.bounded();
         let compiled = component::compile(&self.room, &self.shelf, bytes).await?;
         let info = component::describe(&self.room, &compiled, limits).await?;
         let name = owner.name.unwrap_or_else(|| info.name.clone());

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::asking::{Asking, PASS, SPIN, binary, guest, guest_with, load, plugins, plugins_with, text};
 use crate::outcome::{Cause, Limit, Outcome};
 use crate::source::Source;
-use crate::wasm::{Limits, Owner};
+use crate::wasm::{Limits, LoadError, Owner};
 
 const FOR_EVER: Duration = Duration::from_secs(3600);
 
@@ -19,6 +19,7 @@ async fn a_guest_that_spins_is_ended_in_time_while_another_answers() {
         let asked = Asking::bash("ls").of(&*answers).await;
         (asked.outcome, began.elapsed())
     });
+    println!("limit {limit:?}: ended after {:?}; the other one answered after {:?}", began.elapsed(), answered.1);
     assert_eq!(cause, Cause::TimedOut(limit));
     assert!(began.elapsed() < limit * 5, "ended after {:?}", began.elapsed());
     assert_eq!(answered.0, Outcome::pass());
@@ -173,4 +174,58 @@ async fn a_table_limit_is_named() {
     );
     let code = load(&plugins(), &binary(&table.replace("(;MORE;)", "(table $t 1 funcref)"))).await;
     assert_eq!(Asking::bash("ls").cause(&*code).await, Cause::Limit(Limit::Table(20_000)));
+}
+
+/// Waits for so long, outside the sandbox.
+fn waits(time: Duration) -> Vec<u8> {
+    let imports = r#"(import "wasi:io/poll@0.2.0" (instance $poll
+          (export "pollable" (type $pollable (sub resource)))
+          (export "[method]pollable.block" (func (param "self" (borrow $pollable))))))
+        (alias export $poll "pollable" (type $pollable))
+        (import "wasi:clocks/monotonic-clock@0.2.0" (instance $clock
+          (alias outer 1 $pollable (type $outer))
+          (export "pollable" (type $inner (eq $outer)))
+          (export "subscribe-duration" (func (param "when" u64) (result (own $inner))))))"#;
+    let lowered = r#"(core func $subscribe (canon lower (func $clock "subscribe-duration")))
+        (core func $block_on (canon lower (func $poll "[method]pollable.block")))
+        (core module $guest
+          (import "host" "subscribe" (func $subscribe (param i64) (result i32)))
+          (import "host" "block-on" (func $block_on (param i32)))"#;
+    let export = r#"(export "write" (func $write))"#;
+    let exports = format!(r#"{export} (export "subscribe" (func $subscribe)) (export "block-on" (func $block_on))"#);
+    let run = format!("(call $block_on (call $subscribe (i64.const {}))) {PASS}", time.as_nanos());
+    let text = text(&run).replace("(;IMPORTS;)", imports).replace("(core module $guest", lowered);
+    binary(&text.replace(export, &exports))
+}
+
+#[tokio::test]
+async fn a_wait_outside_the_sandbox_costs_no_processor_time() {
+    let limits = Limits { processor: Duration::from_millis(20), ..Limits::default() };
+    let code = plugins().load(&waits(Duration::from_millis(100)), Owner::new(Source::Sdk), limits).await.unwrap();
+    assert_eq!(Asking::bash("ls").of(&*code).await.outcome, Outcome::pass());
+}
+
+#[tokio::test]
+async fn a_wait_outside_the_sandbox_ends_with_the_call() {
+    let plugins = plugins_with(1, 0);
+    let (waits, answers) = (load(&plugins, &waits(FOR_EVER)).await, load(&plugins, &guest(PASS)).await);
+    let limit = Duration::from_millis(50);
+    assert_eq!(Asking::bash("ls").within(limit).cause(&*waits).await, Cause::TimedOut(limit));
+    assert_eq!(Asking::bash("ls").of(&*answers).await.outcome, Outcome::pass());
+}
+
+#[tokio::test]
+async fn the_limits_are_the_same_without_a_pool() {
+    // More places than there is address space for.
+    let plugins = plugins_with(100_000, 1);
+    assert!(plugins.room.engine.get_pooling_config().is_none());
+    let allocates = "(loop $again (br_if $again (i32.ne (memory.grow (i32.const 16)) (i32.const -1)))) unreachable";
+    let code = load(&plugins, &guest(allocates)).await;
+    assert_eq!(Asking::bash("ls").cause(&*code).await, Cause::Limit(Limit::Memory(64 << 20)));
+    let limit = Duration::from_millis(50);
+    let code = load(&plugins, &guest(SPIN)).await;
+    assert_eq!(Asking::bash("ls").within(limit).cause(&*code).await, Cause::TimedOut(limit));
+    let large = text(PASS).replace(r#"(memory (export "memory") 2)"#, r#"(memory (export "memory") 1025)"#);
+    let refused = plugins.load(&binary(&large), Owner::new(Source::Sdk), Limits::default()).await.unwrap_err();
+    assert_eq!(refused, LoadError::Describe(Cause::Limit(Limit::Memory(64 << 20))));
 }
