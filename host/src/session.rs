@@ -1,7 +1,7 @@
 //! What outlives a call and ends with its session: the small values that plugins keep.
 //!
-//! Owns no clock, no file and no engine. Who may keep something is for `wasm` to say; when a session or a plugin ends is
-//! for the runtime, which calls [`PluginStates::end_session`] and [`PluginStates::forget`].
+//! Owns no clock, no file and no engine. Who may keep something is for `wasm` to say; when a session or a plugin ends
+//! is for the runtime, which calls [`PluginStates::end_session`] and [`PluginStates::forget`].
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! The private door to wasmtime: loads components as plugins, and calls each in a sandbox of its own.
 //!
-//! Owns the engine, the compiled code, the instances and all limits on them. What is registered, whom to ask, and what a
-//! missing answer means is said elsewhere; no type of the engine is seen outside.
+//! Owns the engine, the compiled code, the instances and all limits on them. What is registered, whom to ask, and what
+//! a missing answer means is said elsewhere; no type of the engine is seen outside.
 //!
 //! - `engine`: settings and linkers; `ticker`: the clock that ends guests; `places`: how many at a time
 //! - `inspection`, `name`, `imports`: what a file is, from its bytes; `component`: from bytes to code

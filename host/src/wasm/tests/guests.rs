@@ -113,7 +113,10 @@ async fn the_broken_guests_are_refused_each_for_its_reason() {
     let plugins = plugins();
     for (name, expected) in [
         ("missing-import", "`tacklebox:hooks/telepathy@0.1.0` (not in interface version 0.1.0"),
-        ("newer-interface", "built for `tacklebox:hooks/callback@0.2.0`; this host runs 0.1.x"),
+        (
+            "newer-interface",
+            "built for `tacklebox:hooks/callback@0.2.0`, and this host runs `tacklebox:hooks/callback@0.1.x`",
+        ),
         ("other-world", "exports `example:greeter/greeter@1.0.0`; expected `tacklebox:hooks/callback@0.1.x`"),
     ] {
         let text = String::from_utf8(file(&format!("tests/guests/broken/{name}.wat"))).unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::asking::{Asking, PASS, SPIN, binary, guest, guest_with, load, plugins, plugins_with, text};
+use super::asking::{Asking, PASS, SPIN, binary, guest, guest_with, importing, load, plugins, plugins_with, text};
 use crate::outcome::{Cause, Limit, Outcome};
 use crate::source::Source;
 use crate::wasm::{Limits, LoadError, Owner};
@@ -125,7 +125,8 @@ async fn a_huge_answer_is_none() {
 async fn a_single_log_line_is_not_copied_at_any_size() {
     let writes = |mib: u32| {
         guest(&format!(
-            "(drop (memory.grow (i32.const 900))) (call $write (i32.const 2) (i32.const 131072) (i32.const {})) (call $continue)",
+            "(drop (memory.grow (i32.const 900)))
+            (call $write (i32.const 2) (i32.const 131072) (i32.const {})) (call $continue)",
             mib << 20
         ))
     };
@@ -170,7 +171,8 @@ async fn a_dropped_call_gives_its_place_back() {
 #[tokio::test]
 async fn a_table_limit_is_named() {
     let table = text(
-        "(if (i32.eq (table.grow $t (ref.null func) (i32.const 30000)) (i32.const -1)) (then unreachable)) (call $continue)",
+        "(if (i32.eq (table.grow $t (ref.null func) (i32.const 30000)) (i32.const -1)) (then unreachable))
+        (call $continue)",
     );
     let code = load(&plugins(), &binary(&table.replace("(;MORE;)", "(table $t 1 funcref)"))).await;
     assert_eq!(Asking::bash("ls").cause(&*code).await, Cause::Limit(Limit::Table(20_000)));
@@ -186,16 +188,12 @@ fn waits(time: Duration) -> Vec<u8> {
           (alias outer 1 $pollable (type $outer))
           (export "pollable" (type $inner (eq $outer)))
           (export "subscribe-duration" (func (param "when" u64) (result (own $inner))))))"#;
-    let lowered = r#"(core func $subscribe (canon lower (func $clock "subscribe-duration")))
-        (core func $block_on (canon lower (func $poll "[method]pollable.block")))
-        (core module $guest
-          (import "host" "subscribe" (func $subscribe (param i64) (result i32)))
-          (import "host" "block-on" (func $block_on (param i32)))"#;
-    let export = r#"(export "write" (func $write))"#;
-    let exports = format!(r#"{export} (export "subscribe" (func $subscribe)) (export "block-on" (func $block_on))"#);
-    let run = format!("(call $block_on (call $subscribe (i64.const {}))) {PASS}", time.as_nanos());
-    let text = text(&run).replace("(;IMPORTS;)", imports).replace("(core module $guest", lowered);
-    binary(&text.replace(export, &exports))
+    let functions = [
+        ("subscribe", r#"(func $clock "subscribe-duration")"#, "(param i64) (result i32)"),
+        ("block-on", r#"(func $poll "[method]pollable.block")"#, "(param i32)"),
+    ];
+    let run = format!("(call $block-on (call $subscribe (i64.const {}))) {PASS}", time.as_nanos());
+    importing(&text(&run), imports, &functions)
 }
 
 #[tokio::test]
