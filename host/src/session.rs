@@ -1,7 +1,7 @@
 //! What outlives a call and ends with its session: the small values that plugins keep.
 //!
-//! Owns no clock, no file and no engine. Who may keep something is for `wasm` to say; when a session or a plugin ends is
-//! for the runtime, which calls [`PluginStates::end_session`] and [`PluginStates::forget`].
+//! Owns no clock, no file and no engine. Who may keep something is for `wasm` to say; when a session or a plugin ends
+//! is for the runtime, which calls [`PluginStates::end_session`] and [`PluginStates::forget`].
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -100,6 +100,11 @@ impl PluginStates {
         self.lock().retain(|(kept_by, _), _| kept_by != owner);
     }
 
+    /// Drops what all plugins of this source kept, in all sessions.
+    pub fn forget_source(&self, source: &Source) {
+        self.lock().retain(|(kept_by, _), _| kept_by.source != *source);
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<(StateOwner, SessionId), Drawer>> {
         self.drawers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -174,6 +179,8 @@ mod tests {
         states.forget(&a);
         assert_eq!(states.get(&a, &"s2".into(), "n"), None);
         assert_eq!(states.get(&b, &"s2".into(), "n"), Some(b"1".to_vec()));
+        states.forget_source(&Source::Sdk);
+        assert_eq!(states.get(&b, &"s2".into(), "n"), None);
     }
 
     #[test]

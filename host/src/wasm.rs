@@ -1,7 +1,7 @@
 //! The private door to wasmtime: loads components as plugins, and calls each in a sandbox of its own.
 //!
-//! Owns the engine, the compiled code, the instances and all limits on them. What is registered, whom to ask, and what a
-//! missing answer means is said elsewhere; no type of the engine is seen outside.
+//! Owns the engine, the compiled code, the instances and all limits on them. What is registered, whom to ask, and what
+//! a missing answer means is said elsewhere; no type of the engine is seen outside.
 //!
 //! - `engine`: settings and linkers; `ticker`: the clock that ends guests; `places`: how many at a time
 //! - `inspection`, `name`, `imports`: what a file is, from its bytes; `component`: from bytes to code
@@ -122,7 +122,7 @@ impl Plugins {
     /// Makes a plugin of a component's bytes: compiles, links and instantiates it, and has it describe itself.
     ///
     /// Not for the path of a call: compiling may take seconds, on a thread that may block. A component whose bytes are
-    /// loaded already, for whomever, is not compiled again. A `limits.memory` above [`MOST_MEMORY`] counts as that.
+    /// loaded already, for whomever, is not compiled again.
     ///
     /// # Errors
     ///
@@ -133,6 +133,7 @@ impl Plugins {
     }
 
     async fn load_unguarded(&self, bytes: &[u8], owner: Owner, limits: Limits) -> Result<Arc<dyn Code>, LoadError> {
+        let limits = limits.bounded();
         let compiled = component::compile(&self.room, &self.shelf, bytes).await?;
         let info = component::describe(&self.room, &compiled, limits).await?;
         let name = owner.name.unwrap_or_else(|| info.name.clone());

@@ -56,6 +56,9 @@ impl Guest {
     }
 }
 
+/// What stands for a limit that no clock can hold.
+const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// By when a call must be over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline {
@@ -66,7 +69,8 @@ pub(super) struct Deadline {
 impl Deadline {
     /// So long from now.
     pub(super) fn after(limit: Duration) -> Self {
-        Self { at: Instant::now() + limit, limit }
+        let now = Instant::now();
+        Self { at: now.checked_add(limit).unwrap_or(now + FAR), limit }
     }
 }
 

@@ -29,7 +29,8 @@ pub(super) const HANDED_OVER: usize = 16 << 20;
 /// The most memory that a plugin can be given, in bytes.
 pub const MOST_MEMORY: usize = 1 << 30;
 
-/// The limits that a person can set for a plugin; what they do not set stands at its default.
+/// The limits that a person can set for a plugin; what they do not set stands at its default, and what
+/// is set too high counts as the most there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Linear memory, in bytes, of all memories together. 64 MiB; at most [`MOST_MEMORY`].
@@ -43,6 +44,14 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { memory: 64 << 20, table_elements: 20_000, processor: Duration::from_secs(5) }
+    }
+}
+
+impl Limits {
+    /// The same, where more was asked for than can be given.
+    pub(super) fn bounded(self) -> Self {
+        let table_elements = self.table_elements.min(Self::default().table_elements);
+        Self { memory: self.memory.min(MOST_MEMORY), table_elements, ..self }
     }
 }
 

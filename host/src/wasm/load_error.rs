@@ -4,6 +4,10 @@ use super::imports::MissingImport;
 use super::limits::{LARGEST_FILE, MOST_CORE_INSTANCES, MOST_HOOKS, MOST_MEMORIES, MOST_TABLES};
 use crate::outcome::Cause;
 
+/// What makes a component a plugin.
+const OURS: &str = "`tacklebox:hooks/callback@0.1.x`";
+const REBUILD: &str = "rebuild the plugin, or take another version of tacklebox";
+
 /// Why a file is not loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -30,20 +34,16 @@ pub enum LoadError {
     #[error("this is a core module, not a component; make one of it with `wasm-tools component new`")]
     CoreModule,
     /// It is a WASI command.
-    #[error(
-        "this is a WASI command, which this version does not run yet; expected a component that exports `tacklebox:hooks/callback@0.1.x`"
-    )]
+    #[error("this is a WASI command, which this version does not run yet; expected a component that exports {OURS}")]
     Command,
     /// It is a component of another world.
-    #[error("this component exports {}; expected `tacklebox:hooks/callback@0.1.x`", listed(exports))]
+    #[error("this component exports {}; expected {OURS}", listed(exports))]
     OtherWorld {
         /// What it exports.
         exports: Vec<String>,
     },
     /// It was built for another version of the interface.
-    #[error(
-        "the plugin was built for `tacklebox:hooks/callback@{found}`; this host runs 0.1.x: rebuild the plugin, or take another version of tacklebox"
-    )]
+    #[error("the plugin was built for `tacklebox:hooks/callback@{found}`, and this host runs {OURS}: {REBUILD}")]
     OtherVersion {
         /// The version.
         found: String,

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::asking::{Asking, PASS, SPIN, binary, guest, guest_with, load, plugins, plugins_with, text};
+use super::asking::{Asking, PASS, SPIN, binary, guest, guest_with, importing, load, plugins, plugins_with, text};
 use crate::outcome::{Cause, Limit, Outcome};
 use crate::source::Source;
-use crate::wasm::{Limits, Owner};
+use crate::wasm::{Limits, LoadError, Owner};
 
 const FOR_EVER: Duration = Duration::from_secs(3600);
 
@@ -19,6 +19,7 @@ async fn a_guest_that_spins_is_ended_in_time_while_another_answers() {
         let asked = Asking::bash("ls").of(&*answers).await;
         (asked.outcome, began.elapsed())
     });
+    println!("limit {limit:?}: ended after {:?}; the other one answered after {:?}", began.elapsed(), answered.1);
     assert_eq!(cause, Cause::TimedOut(limit));
     assert!(began.elapsed() < limit * 5, "ended after {:?}", began.elapsed());
     assert_eq!(answered.0, Outcome::pass());
@@ -124,7 +125,8 @@ async fn a_huge_answer_is_none() {
 async fn a_single_log_line_is_not_copied_at_any_size() {
     let writes = |mib: u32| {
         guest(&format!(
-            "(drop (memory.grow (i32.const 900))) (call $write (i32.const 2) (i32.const 131072) (i32.const {})) (call $continue)",
+            "(drop (memory.grow (i32.const 900)))
+            (call $write (i32.const 2) (i32.const 131072) (i32.const {})) (call $continue)",
             mib << 20
         ))
     };
@@ -169,8 +171,59 @@ async fn a_dropped_call_gives_its_place_back() {
 #[tokio::test]
 async fn a_table_limit_is_named() {
     let table = text(
-        "(if (i32.eq (table.grow $t (ref.null func) (i32.const 30000)) (i32.const -1)) (then unreachable)) (call $continue)",
+        "(if (i32.eq (table.grow $t (ref.null func) (i32.const 30000)) (i32.const -1)) (then unreachable))
+        (call $continue)",
     );
     let code = load(&plugins(), &binary(&table.replace("(;MORE;)", "(table $t 1 funcref)"))).await;
     assert_eq!(Asking::bash("ls").cause(&*code).await, Cause::Limit(Limit::Table(20_000)));
+}
+
+/// Waits for so long, outside the sandbox.
+fn waits(time: Duration) -> Vec<u8> {
+    let imports = r#"(import "wasi:io/poll@0.2.0" (instance $poll
+          (export "pollable" (type $pollable (sub resource)))
+          (export "[method]pollable.block" (func (param "self" (borrow $pollable))))))
+        (alias export $poll "pollable" (type $pollable))
+        (import "wasi:clocks/monotonic-clock@0.2.0" (instance $clock
+          (alias outer 1 $pollable (type $outer))
+          (export "pollable" (type $inner (eq $outer)))
+          (export "subscribe-duration" (func (param "when" u64) (result (own $inner))))))"#;
+    let functions = [
+        ("subscribe", r#"(func $clock "subscribe-duration")"#, "(param i64) (result i32)"),
+        ("block-on", r#"(func $poll "[method]pollable.block")"#, "(param i32)"),
+    ];
+    let run = format!("(call $block-on (call $subscribe (i64.const {}))) {PASS}", time.as_nanos());
+    importing(&text(&run), imports, &functions)
+}
+
+#[tokio::test]
+async fn a_wait_outside_the_sandbox_costs_no_processor_time() {
+    let limits = Limits { processor: Duration::from_millis(20), ..Limits::default() };
+    let code = plugins().load(&waits(Duration::from_millis(100)), Owner::new(Source::Sdk), limits).await.unwrap();
+    assert_eq!(Asking::bash("ls").of(&*code).await.outcome, Outcome::pass());
+}
+
+#[tokio::test]
+async fn a_wait_outside_the_sandbox_ends_with_the_call() {
+    let plugins = plugins_with(1, 0);
+    let (waits, answers) = (load(&plugins, &waits(FOR_EVER)).await, load(&plugins, &guest(PASS)).await);
+    let limit = Duration::from_millis(50);
+    assert_eq!(Asking::bash("ls").within(limit).cause(&*waits).await, Cause::TimedOut(limit));
+    assert_eq!(Asking::bash("ls").of(&*answers).await.outcome, Outcome::pass());
+}
+
+#[tokio::test]
+async fn the_limits_are_the_same_without_a_pool() {
+    // More places than there is address space for.
+    let plugins = plugins_with(100_000, 1);
+    assert!(plugins.room.engine.get_pooling_config().is_none());
+    let allocates = "(loop $again (br_if $again (i32.ne (memory.grow (i32.const 16)) (i32.const -1)))) unreachable";
+    let code = load(&plugins, &guest(allocates)).await;
+    assert_eq!(Asking::bash("ls").cause(&*code).await, Cause::Limit(Limit::Memory(64 << 20)));
+    let limit = Duration::from_millis(50);
+    let code = load(&plugins, &guest(SPIN)).await;
+    assert_eq!(Asking::bash("ls").within(limit).cause(&*code).await, Cause::TimedOut(limit));
+    let large = text(PASS).replace(r#"(memory (export "memory") 2)"#, r#"(memory (export "memory") 1025)"#);
+    let refused = plugins.load(&binary(&large), Owner::new(Source::Sdk), Limits::default()).await.unwrap_err();
+    assert_eq!(refused, LoadError::Describe(Cause::Limit(Limit::Memory(64 << 20))));
 }

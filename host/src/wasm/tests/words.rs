@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::asking::{Asking, ECHO, PASS, binary, guest, guest_with, load, object, plugins, text};
+use super::asking::{Asking, ECHO, PASS, guest, guest_with, importing, load, object, plugins, text};
 use crate::matching::Commands;
 use crate::outcome::{Cause, Outcome};
 
@@ -90,7 +90,8 @@ async fn an_answer_that_cannot_be_read_is_none() {
 #[tokio::test]
 async fn a_program_is_denied_as_a_value_and_with_a_warning() {
     // '0', and 1 where it was there, 2 where it ran, 4 where the error is another one.
-    let runs = "(call $program (i32.const 1024) (i32.const 5) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 300))
+    let runs = "(call $program
+          (i32.const 1024) (i32.const 5) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 300))
         (call $number (i32.add
           (call $available (i32.const 1024) (i32.const 5))
           (i32.add
@@ -107,23 +108,40 @@ async fn wasi_is_there_and_empty_handed() {
     let import = r#"(import "wasi:cli/environment@0.2.0" (instance $environment
         (export "get-environment" (func (result (list (tuple string string)))))
         (export "get-arguments" (func (result (list string))))))"#;
-    let lower = r#"(core func $env (canon lower (func $environment "get-environment") (memory $memory) (realloc $realloc)))
-        (core func $args (canon lower (func $environment "get-arguments") (memory $memory) (realloc $realloc)))
-        (core module $guest"#;
+    let functions = [
+        ("env", r#"(func $environment "get-environment") (memory $memory) (realloc $realloc)"#, "(param i32)"),
+        ("args", r#"(func $environment "get-arguments") (memory $memory) (realloc $realloc)"#, "(param i32)"),
+    ];
     let run = "(call $env (i32.const 256)) (call $args (i32.const 264))
         (call $number (i32.add (i32.load (i32.const 260)) (i32.load (i32.const 268))))";
-    let more = r#"(import "host" "env" (func $env (param i32))) (import "host" "args" (func $args (param i32)))
-        (data (i32.const 1024)"#;
-    let text = text(run)
-        .replace("(;IMPORTS;)", import)
-        .replace("(core module $guest", lower)
-        .replacen("(data (i32.const 1024)", more, 1)
-        .replace(
-            r#"(export "program" (func $program))"#,
-            r#"(export "program" (func $program)) (export "env" (func $env)) (export "args" (func $args))"#,
-        );
-    let code = load(&plugins(), &binary(&text)).await;
+    let code = load(&plugins(), &importing(&text(run), import, &functions)).await;
     assert_eq!(Asking::bash("ls").context(&*code).await, "0");
+}
+
+#[tokio::test]
+async fn time_stands_still_for_describe_alone() {
+    let import = r#"(import "wasi:clocks/wall-clock@0.2.0" (instance $clock
+        (type $datetime' (record (field "seconds" u64) (field "nanoseconds" u32)))
+        (export "datetime" (type $datetime (eq $datetime')))
+        (export "now" (func (result $datetime)))))"#;
+    let functions = [("now", r#"(func $clock "now") (memory $memory)"#, "(param i32)")];
+    let now = "(call $now (i32.const 304)) (i64.ne (i64.load (i32.const 304)) (i64.const 0))";
+    let text =
+        text(&format!("(call $number {now})")).replace("(;DESCRIBE;)", &format!("(if {now} (then unreachable))"));
+    let code = load(&plugins(), &importing(&text, import, &functions)).await;
+    assert_eq!(Asking::bash("ls").context(&*code).await, "1");
+}
+
+#[tokio::test]
+async fn a_plugin_that_ends_itself_gave_no_answer() {
+    let import = r#"(import "wasi:cli/exit@0.2.0" (instance $exit (export "exit" (func (param "status" (result))))))"#;
+    let functions = [("exit", r#"(func $exit "exit")"#, "(param i32)")];
+    let text = text(&format!("(call $exit (i32.const 1)) {PASS}"));
+    let code = load(&plugins(), &importing(&text, import, &functions)).await;
+    match Asking::bash("ls").cause(&*code).await {
+        Cause::Trapped { message, .. } => assert_eq!(message, "the plugin ended itself with exit code 1"),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Says what a fresh call costs; holds nothing, since the machine is shared.
