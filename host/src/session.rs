@@ -1,7 +1,7 @@
 //! What outlives a call and ends with its session: the small values that plugins keep.
 //!
 //! Owns no clock, no file and no engine. Who may keep something is for `wasm` to say; when a session or a plugin ends
-//! is for the runtime, which calls [`PluginStates::end_session`] and [`PluginStates::forget`].
+//! is for others: the runtime calls [`PluginStates::end_session`], a loaded plugin holds a [`Claim`].
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,6 +45,40 @@ pub enum StateError {
 #[derive(Clone, Debug, Default)]
 pub struct PluginStates {
     drawers: Arc<Mutex<HashMap<(StateOwner, SessionId), Drawer>>>,
+    claims: Arc<Mutex<HashMap<StateOwner, usize>>>,
+}
+
+/// A loaded plugin's claim on its state. With the last claim of an owner, what it kept is dropped: a plugin that is
+/// reloaded with the same bytes claims anew before the former one lets go, and keeps it.
+#[derive(Debug)]
+pub struct Claim {
+    states: PluginStates,
+    owner: StateOwner,
+}
+
+impl Claim {
+    /// Whose state it is.
+    pub fn owner(&self) -> &StateOwner {
+        &self.owner
+    }
+
+    /// The state of all plugins.
+    pub fn states(&self) -> &PluginStates {
+        &self.states
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut claims = self.states.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = claims.get(&self.owner).copied().unwrap_or_default().saturating_sub(1);
+        if left > 0 {
+            claims.insert(self.owner.clone(), left);
+        } else {
+            claims.remove(&self.owner);
+            self.states.forget(&self.owner);
+        }
+    }
 }
 
 impl PluginStates {
@@ -95,14 +129,14 @@ impl PluginStates {
         self.lock().retain(|(_, kept_in), _| kept_in != session);
     }
 
-    /// Drops what this plugin kept, in all sessions.
-    pub fn forget(&self, owner: &StateOwner) {
-        self.lock().retain(|(kept_by, _), _| kept_by != owner);
+    /// Claims the state of this plugin for as long as the claim is held.
+    pub fn claim(&self, owner: StateOwner) -> Claim {
+        *self.claims.lock().unwrap_or_else(PoisonError::into_inner).entry(owner.clone()).or_default() += 1;
+        Claim { states: self.clone(), owner }
     }
 
-    /// Drops what all plugins of this source kept, in all sessions.
-    pub fn forget_source(&self, source: &Source) {
-        self.lock().retain(|(kept_by, _), _| kept_by.source != *source);
+    fn forget(&self, owner: &StateOwner) {
+        self.lock().retain(|(kept_by, _), _| kept_by != owner);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<(StateOwner, SessionId), Drawer>> {
@@ -176,11 +210,12 @@ mod tests {
         }
         states.end_session(&"s1".into());
         assert_eq!(states.get(&a, &"s1".into(), "n"), None);
-        states.forget(&a);
+        let (first, reloaded) = (states.claim(a.clone()), states.claim(a.clone()));
+        drop(first);
+        assert_eq!(states.get(&a, &"s2".into(), "n"), Some(b"1".to_vec()));
+        drop(reloaded);
         assert_eq!(states.get(&a, &"s2".into(), "n"), None);
         assert_eq!(states.get(&b, &"s2".into(), "n"), Some(b"1".to_vec()));
-        states.forget_source(&Source::Sdk);
-        assert_eq!(states.get(&b, &"s2".into(), "n"), None);
     }
 
     #[test]

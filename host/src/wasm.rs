@@ -47,7 +47,7 @@ use crate::hook::CallbackHook;
 use crate::id::{PluginName, SessionId};
 use crate::outcome::{Cause, Outcome};
 use crate::plugin::{Code, Digest, PluginInfo};
-use crate::session::{PluginStates, StateOwner};
+use crate::session::{Claim, PluginStates, StateOwner};
 use crate::source::Source;
 
 pub use self::engine::EngineError;
@@ -141,14 +141,7 @@ impl Plugins {
             return Err(LoadError::NoName);
         }
         let owner = StateOwner { source: owner.source, name, digest: compiled.digest };
-        Ok(Arc::new(Plugin {
-            room: Arc::clone(&self.room),
-            states: self.states.clone(),
-            compiled,
-            info,
-            owner,
-            limits,
-        }))
+        Ok(Arc::new(Plugin { room: Arc::clone(&self.room), claim: self.states.claim(owner), compiled, info, limits }))
     }
 
     /// What these bytes are, without compiling or running them.
@@ -171,9 +164,8 @@ impl Plugins {
 struct Plugin {
     compiled: Arc<Compiled>,
     info: PluginInfo,
-    owner: StateOwner,
+    claim: Claim,
     limits: Limits,
-    states: PluginStates,
     room: Arc<Room>,
 }
 
@@ -210,12 +202,12 @@ impl Plugin {
     }
 
     fn state(&self, session: &SessionId) -> State {
-        State::Of { states: self.states.clone(), owner: self.owner.clone(), session: session.clone() }
+        State::Of { states: self.claim.states().clone(), owner: self.claim.owner().clone(), session: session.clone() }
     }
 
     fn report(&self, outcome: Outcome, guest: Guest) -> Asked {
         let (log, flood) = guest.log.close();
-        let denied = guest.denials.warnings(self.owner.name.as_str());
+        let denied = guest.denials.warnings(self.claim.owner().name.as_str());
         Asked { log, warnings: flood.into_iter().chain(denied).collect(), ..outcome.into() }
     }
 }
