@@ -37,7 +37,7 @@ macro_rules! export {
         #[cfg(target_family = "wasm")]
         const _: () = {
             type Exported = $crate::Exported<$plugin>;
-            $crate::bindings::export_component!(Exported with_types_in $crate::bindings);
+    $crate::bindings::export_component!(Exported with_types_in $crate::bindings);
         };
         #[cfg(not(target_family = "wasm"))]
         const _: fn() -> $crate::Info = <$plugin as $crate::Plugin>::info;
