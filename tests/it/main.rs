@@ -4,3 +4,5 @@
 mod agent;
 mod chain;
 mod gate;
+mod plugins;
+mod settings;
