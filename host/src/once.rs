@@ -28,7 +28,9 @@ impl OnceSet {
     /// Reserves `hook` in `session`; `None` where it has run there, or is running.
     pub fn reserve(&self, hook: &Hook, session: &SessionId) -> Option<Reserved<'_>> {
         let key = (session.clone(), hook.source.clone(), hook.spec.event.clone(), hook.spec.name.clone());
-        self.keys().insert(key.clone()).then_some(Reserved { set: self, key: Some(key) })
+        // Not `then_some`: a reservation that is made and dropped would free the place, and wait for its own lock.
+        let is_free = self.keys().insert(key.clone());
+        is_free.then(|| Reserved { set: self, key: Some(key) })
     }
 
     /// Forgets a session that has ended.
