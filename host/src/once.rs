@@ -28,9 +28,8 @@ impl OnceSet {
     /// Reserves `hook` in `session`; `None` where it has run there, or is running.
     pub fn reserve(&self, hook: &Hook, session: &SessionId) -> Option<Reserved<'_>> {
         let key = (session.clone(), hook.source.clone(), hook.spec.event.clone(), hook.spec.name.clone());
-        // Not `then_some`: a reservation that is made and dropped would free the place, and wait for its own lock.
-        let is_free = self.keys().insert(key.clone());
-        is_free.then(|| Reserved { set: self, key: Some(key) })
+        let is_new = self.keys().insert(key.clone());
+        is_new.then(|| Reserved { set: self, key: Some(key) })
     }
 
     /// Forgets a session that has ended.
@@ -55,5 +54,31 @@ impl Drop for Reserved<'_> {
         if let Some(key) = self.key.take() {
             self.set.keys().remove(&key);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hook::{CommandHook, HookSpec};
+    use crate::registry::{Change, NewHook, Registry};
+    use crate::source::Reach;
+
+    #[test]
+    fn a_second_reservation_neither_waits_nor_frees_the_first() {
+        let registry = Registry::default();
+        let spec = HookSpec::new(EventName::Stop, "h", CommandHook::new("true").into());
+        let hooks = vec![NewHook { spec, source: Source::Sdk, code: None }];
+        registry.apply(Change::Add { source: Source::Sdk, reach: Reach::Everywhere, hooks });
+        let (set, hook) = (OnceSet::default(), registry.snapshot().hooks().next().unwrap().clone());
+        let first = set.reserve(&hook, &"a".into()).unwrap();
+        assert!(set.reserve(&hook, &"a".into()).is_none());
+        assert!(set.reserve(&hook, &"a".into()).is_none());
+        drop(first);
+        set.reserve(&hook, &"a".into()).unwrap().keep();
+        assert!(set.reserve(&hook, &"a".into()).is_none());
+        assert!(set.reserve(&hook, &"b".into()).is_some());
+        set.end_session(&"a".into());
+        assert!(set.reserve(&hook, &"a".into()).is_some());
     }
 }

@@ -1,6 +1,6 @@
 //! What one hook answered: it went on (perhaps with changes), it blocked, or it gave no answer.
 //!
-//! Three failures are three things here: the guest said no ([`Outcome::Block`]), the guest broke ([`Cause::Broke`] and
+//! Three failures are three things here: the guest said no ([`Outcome::Block`]), the guest broke ([`Cause::Trapped`] and
 //! its kin), the host could not even ask it ([`Cause::CouldNotStart`]). What a missing answer *means* is for `fold`.
 
 use std::fmt;

@@ -44,7 +44,7 @@ impl Bench {
     /// Measures one case of a group, and keeps its median.
     fn case(&mut self, group: &'static str, name: &'static str, run: impl AsyncFn()) {
         let (tokio, mut samples) = (&self.tokio, Vec::new());
-        self.criterion.bench_function(format!("{group}/{name}"), |bencher| {
+        self.criterion.bench_function(&format!("{group}/{name}"), |bencher| {
             bencher.iter_custom(|times| {
                 let start = Instant::now();
                 tokio.block_on(async {

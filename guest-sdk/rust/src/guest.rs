@@ -33,9 +33,13 @@ fn report_panics() {}
 #[macro_export]
 macro_rules! export {
     ($plugin:ty) => {
+        // Names like `tacklebox:hooks/callback@0.1.0#run` are nothing that a linker of another system takes.
+        #[cfg(target_family = "wasm")]
         const _: () = {
             type Exported = $crate::Exported<$plugin>;
     $crate::bindings::export_component!(Exported with_types_in $crate::bindings);
         };
+        #[cfg(not(target_family = "wasm"))]
+        const _: fn() -> $crate::Info = <$plugin as $crate::Plugin>::info;
     };
 }
