@@ -23,7 +23,7 @@ Examples:
 
 /// As `run`.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_arg("event", |event| event.required(true)))]
 pub(super) struct Args {
     #[command(flatten)]
     said: SaidArgs,

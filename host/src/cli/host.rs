@@ -12,21 +12,22 @@ use crate::surroundings::Surroundings;
 
 use super::fault::Fault;
 
+const HEADING: &str = "Which hooks";
+
 /// Which hooks there are.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Hooks")]
 pub(super) struct HostArgs {
     /// The project whose settings are read [default: the current folder]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = HEADING)]
     project: Option<PathBuf>,
     /// A plugin to load besides: a component, or a folder with a plugin.json; may be repeated
-    #[arg(long = "plugin", value_name = "FILE")]
+    #[arg(long = "plugin", value_name = "FILE", help_heading = HEADING)]
     plugins: Vec<PathBuf>,
     /// Who brings these plugins
-    #[arg(long, value_name = "SOURCE", default_value = "session:cli")]
+    #[arg(long, value_name = "SOURCE", default_value = "session:cli", help_heading = HEADING)]
     source: Source,
     /// Trust what the project brings
-    #[arg(long)]
+    #[arg(long, help_heading = HEADING)]
     trust: bool,
 }
 

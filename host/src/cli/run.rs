@@ -33,7 +33,7 @@ Exit codes: 0 allowed, 2 blocked, denied or a gate without trust, 3 ask, 1 a fau
 
 /// What is announced, or where announcements come from.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_arg("event", |event| event.required_unless_present("batch")))]
 pub(super) struct Args {
     #[command(flatten)]
     said: SaidArgs,
@@ -49,10 +49,8 @@ pub(super) struct Args {
 
 /// One announcement.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Event")]
 pub(super) struct SaidArgs {
     /// The event: PreToolUse, UserPromptSubmit, Stop, ..
-    #[arg(required_unless_present = "batch")]
     event: Option<String>,
     /// The tool
     #[arg(long)]
