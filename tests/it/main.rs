@@ -3,4 +3,5 @@
 
 mod agent;
 mod chain;
+mod cli;
 mod gate;
