@@ -229,8 +229,7 @@ fn input_and_output_come_from_files_and_stdin() {
     world.lay("project/call.json", br#"{"path": "a"}"#);
     let args = ["run", "PostToolUse", "--tool", "read", "--input", "@call.json", "--output", "-", "--trust", "--json"];
     let verdict = world.feed(&args, b"secret").json();
-    assert_eq!(verdict["decision"], "allow");
-    assert_eq!(verdict["hooks"][0]["outcome"], "failed", "JSON with a tail is no proper answer: {verdict}");
+    assert_eq!(verdict["additionalContext"], "{\"path\":\"a\"} secret", "{verdict}");
     let args = ["run", "Stop", "--input", "-", "--json"];
     assert_eq!(world.feed(&args, br#"{"attempt": "x"}"#).code, Some(1));
 }
