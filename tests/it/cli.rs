@@ -114,7 +114,10 @@ fn the_verdict_is_one_json_value_for_those_who_ask() {
     assert_eq!(said.code, Some(2));
     assert_eq!((&verdict["decision"], &verdict["reason"]), (&json!("block"), &json!("not here")));
     let hook = &verdict["hooks"][0];
-    assert_eq!((&hook["name"], &hook["source"], &hook["kind"]), (&json!("guard"), &json!("project"), &json!("command")));
+    assert_eq!(
+        (&hook["name"], &hook["source"], &hook["kind"]),
+        (&json!("guard"), &json!("project"), &json!("command"))
+    );
     assert!(hook["millis"].is_f64(), "{hook}");
     assert!(verdict.get("modifiedInput").is_none() && verdict.get("stop").is_none(), "{verdict}");
 }
@@ -131,7 +134,8 @@ fn an_allow_is_zero_an_ask_three_a_deny_two() {
 
 #[test]
 fn without_trust_nothing_of_a_project_runs() {
-    let world = World::with(r#"{"hooks": {"PreToolUse": [{"command": "touch ran"}], "TurnEnd": [{"command": "touch ran"}]}}"#);
+    let world =
+        World::with(r#"{"hooks": {"PreToolUse": [{"command": "touch ran"}], "TurnEnd": [{"command": "touch ran"}]}}"#);
     let gate = world.run(&call("run", &["--json"]));
     assert_eq!((gate.code, &gate.json()["decision"]), (Some(2), &json!("untrusted")));
     assert!(gate.json()["reason"].as_str().unwrap().contains("--trust"));
@@ -278,9 +282,11 @@ fn a_line_that_nests_too_deep_is_an_error_and_no_crash() {
 
 #[test]
 fn explain_runs_nothing_and_names_the_test() {
-    let world = World::with(r#"{"hooks": {"PreToolUse": [
+    let world = World::with(
+        r#"{"hooks": {"PreToolUse": [
         {"name": "hit", "matcher": "bash", "if": "bash(rm *)", "command": "touch ran"},
-        {"name": "miss", "matcher": "edit", "command": "touch ran"}]}}"#);
+        {"name": "miss", "matcher": "edit", "command": "touch ran"}]}}"#,
+    );
     let said = world.run(&call("explain", &["--json", "--trust"]));
     let lines = said.lines();
     assert_eq!((said.code, &lines[0]["asked"], &lines[1]["asked"]), (Some(0), &json!(true), &json!(false)));
@@ -311,7 +317,8 @@ fn list_shows_every_hook_and_every_drop() {
 
 #[test]
 fn check_finds_what_is_wrong_and_where() {
-    let world = World::with("{\"hooks\": {\n\"PreToolUse\": [{\"name\": \"g\", \"comand\": \"x\", \"type\": \"command\"}]}}");
+    let world =
+        World::with("{\"hooks\": {\n\"PreToolUse\": [{\"name\": \"g\", \"comand\": \"x\", \"type\": \"command\"}]}}");
     let said = world.run(&["check"]);
     assert_eq!(said.code, Some(1));
     assert!(said.out.contains("settings.json:2: PreToolUse[0]"), "{}", said.out);
@@ -350,7 +357,8 @@ fn check_looks_into_broken_files_without_falling_over() {
 
 #[test]
 fn what_is_shipped_has_nothing_wrong() {
-    let examples = ["no-rm-rf", "redact-secrets"].map(|name| of_the_repository(&format!("example-plugins/{name}/settings.json")));
+    let examples =
+        ["no-rm-rf", "redact-secrets"].map(|name| of_the_repository(&format!("example-plugins/{name}/settings.json")));
     let said = World::new().run(&["check", &examples[0], &examples[1]]);
     assert_eq!(said.code, Some(0), "{}", said.out);
 }
@@ -404,8 +412,12 @@ fn inspect_refuses_what_is_no_plugin() {
 
 #[test]
 fn names_from_outside_cannot_write_on_the_terminal() {
-    let world = World::with(r#"{"hooks": {"Stop": [{"name": "a\u001b[2Jb\n  blocked", "command": "printf 'x\\033[2Jy' >&2; exit 2"}]}}"#);
-    for args in [&["run", "Stop", "--trust"][..], &["list"], &["explain", "Stop"], &["run", "Stop", "--trust", "--json"]] {
+    let world = World::with(
+        r#"{"hooks": {"Stop": [{"name": "a\u001b[2Jb\n  blocked", "command": "printf 'x\\033[2Jy' >&2; exit 2"}]}}"#,
+    );
+    for args in
+        [&["run", "Stop", "--trust"][..], &["list"], &["explain", "Stop"], &["run", "Stop", "--trust", "--json"]]
+    {
         let said = world.run(args);
         assert!(!said.out.contains('\u{1b}') && !said.err.contains('\u{1b}'), "{args:?}: {}", said.out);
     }
