@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -435,6 +436,28 @@ fn a_reader_that_goes_away_is_no_fault() {
     drop(child.stdout.take());
     let ended = child.wait_with_output().unwrap();
     assert_eq!((ended.status.code(), ended.stderr.len()), (Some(2), 0));
+}
+
+#[test]
+fn a_signal_ends_the_hooks_that_run() {
+    let world = World::with(
+        r#"{"hooks": {"Stop": [{"name": "slow", "command": "trap 'touch ended; exit' TERM; echo > began; sleep 60 & wait"}]}}"#,
+    );
+    let mut child = world.command(&["run", "Stop", "--trust"]).spawn().unwrap();
+    wait_for(&world.path("project/began"));
+    #[expect(clippy::disallowed_methods, reason = "the tests' one way to send a signal")]
+    let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
+    assert!(world.path("project/ended").exists(), "it was told, and had the time to hear it");
+}
+
+fn wait_for(path: &Path) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while !path.exists() {
+        assert!(Instant::now() < until, "{} does not come", path.display());
+        std::thread::yield_now();
+    }
 }
 
 #[test]

@@ -5,3 +5,5 @@ mod agent;
 mod chain;
 mod cli;
 mod gate;
+mod plugins;
+mod settings;

@@ -97,7 +97,7 @@ fn an_allowed_command_is_allowed_as_a_whole_and_nothing_more() {
 fn one_bad_command_among_good_ones_is_enough() {
     let cx = Context::test().with_commands(&[&["cd", "/tmp"], &["rm", "-rf", "a b"], &["ls"]]);
     let answer = NoRmRf::run(&Input::test(Event::PreToolUse, "bash", json!({})), &cx);
-    let reason = "`rm -rf a b` is denied by the rule `rm -rf`: remove by name what has to go, or ask";
+    let reason = "`rm -rf a b` is denied by the rule `rm -rf`: find a safer way, or ask the person";
     assert_eq!(answer, Ok(Answer::block(reason)));
 }
 
