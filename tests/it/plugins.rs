@@ -75,7 +75,9 @@ async fn context_of(runtime: &Runtime, session: &str) -> Option<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guard_in_the_sandbox_sees_every_command_that_the_shell_would_run() {
     let runtime = with(&no_rm_rf()).await;
-    for command in ["rm -rf x", "cd x && sudo rm -fr y", "echo $(/bin/rm -r -f y)", "bash -c 'rm -rf /'", "echo 'unclosed"] {
+    for command in
+        ["rm -rf x", "cd x && sudo rm -fr y", "echo $(/bin/rm -r -f y)", "bash -c 'rm -rf /'", "echo 'unclosed"]
+    {
         let verdict = runtime.pre_tool_use(&bash(command), &cx()).await.verdict;
         assert!(matches!(verdict, PreToolUse::Blocked { .. }), "{command}: {verdict:?}");
     }

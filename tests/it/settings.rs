@@ -89,8 +89,19 @@ async fn a_broken_save_keeps_the_last_good_hooks_and_a_good_one_is_taken() {
 #[tokio::test]
 async fn a_file_of_any_shape_never_takes_the_host_down() {
     let shapes = [
-        "", "null", "7", "[]", "\"text\"", "{", "{\"hooks\": 7}", "{\"hooks\": []}", "{\"hooks\": {\"PreToolUse\": 7}}",
-        "{\"hooks\": {\"PreToolUse\": [[[[]]]]}}", "{\"hooks\": {\"a\\nb\\u0000\": []}}", "\u{feff}{}", "// nothing",
+        "",
+        "null",
+        "7",
+        "[]",
+        "\"text\"",
+        "{",
+        "{\"hooks\": 7}",
+        "{\"hooks\": []}",
+        "{\"hooks\": {\"PreToolUse\": 7}}",
+        "{\"hooks\": {\"PreToolUse\": [[[[]]]]}}",
+        "{\"hooks\": {\"a\\nb\\u0000\": []}}",
+        "\u{feff}{}",
+        "// nothing",
     ];
     for shape in shapes {
         let place = Place::new();
@@ -145,7 +156,8 @@ async fn an_entry_names_a_plugin_and_gives_it_its_config() {
     let place = Place::new();
     let component = Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins/no-rm-rf/no-rm-rf.wasm");
     std::fs::copy(component, place.project().join(".freecode/guard.wasm")).unwrap();
-    let entry = |plugin: &str| json!({"name": "guard", "type": "callback", "plugin": plugin, "config": {"deny": ["ls"]}});
+    let entry =
+        |plugin: &str| json!({"name": "guard", "type": "callback", "plugin": plugin, "config": {"deny": ["ls"]}});
     place.project_says(pre_tool_use(entry("guard.wasm")));
     let host = place.host().await;
     assert!(is_blocked(&host).await, "{}", said(&host));
@@ -172,7 +184,9 @@ async fn without_trust_a_projects_hooks_are_not_even_matched() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_payload_of_20_mb_reaches_every_kind_of_guard() {
     let place = Place::new();
-    place.user(pre_tool_use(json!({"name": "shell", "command": "grep -q SECRET \"$CLAUDE_TOOL_INPUT_FILE\" && exit 2; exit 0"})));
+    place.user(pre_tool_use(
+        json!({"name": "shell", "command": "grep -q SECRET \"$CLAUDE_TOOL_INPUT_FILE\" && exit 2; exit 0"}),
+    ));
     let host = place.host().await;
     let content = "x".repeat(20_000_000) + "SECRET";
     let call = ToolCall::new("write", [("content".to_owned(), content.into())].into_iter().collect());
