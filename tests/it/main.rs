@@ -4,6 +4,7 @@
 mod agent;
 mod chain;
 mod cli;
+mod events;
 mod gate;
 mod plugins;
 mod settings;

@@ -55,28 +55,46 @@ fn cells(row: &str) -> Vec<&str> {
     row.trim().trim_start_matches('|').trim_end_matches('|').split('|').map(str::trim).collect()
 }
 
-/// Each invariant, as the start of its line, and the tests that hold it; `None` where none is said to.
-fn invariants(text: &str) -> Vec<(&str, Option<Vec<&str>>)> {
-    let mut found = Vec::new();
-    for line in text.lines().filter(|line| !line.trim_start().starts_with('>')) {
-        if let Some((_, tests)) = line.split_once("checked: `").filter(|(before, _)| !before.ends_with("un")) {
-            let names = tests.split('`').step_by(2).map(|name| name.rsplit("::").next().unwrap_or(name));
-            found.push((line, Some(names.filter(|name| !name.is_empty()).collect())));
-        } else if line.contains("unchecked") {
-            found.push((line, None));
+/// The invariants of the architecture: the items of its last section, each as one line.
+fn invariants(text: &str) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    let section = text.split_once("## Invariants\n").map_or("", |(_, section)| section);
+    for line in section.lines().take_while(|line| !line.starts_with("## ")) {
+        match (line.strip_prefix("- "), items.last_mut()) {
+            (Some(begins), _) => items.push(begins.to_owned()),
+            (None, Some(item)) => *item = format!("{item} {}", line.trim()),
+            (None, None) => {}
         }
     }
-    found
+    items
+}
+
+/// The tests that are said to hold an invariant: ``checked: `a`, `b` ``; `None` where it says nothing of the kind.
+fn holders(item: &str) -> Option<Vec<&str>> {
+    if item.contains("unchecked") {
+        return Some(Vec::new());
+    }
+    let (_, tests) = item.split_once("checked: `")?;
+    Some(tests.split('`').step_by(2).filter(|name| !name.is_empty()).collect())
 }
 
 fn unheld(tree: &Tree, text: &str) -> Vec<String> {
-    let found = invariants(text);
-    if found.is_empty() {
-        return vec!["no invariant is said to be checked".to_owned()];
+    let items = invariants(text);
+    if items.is_empty() {
+        return vec!["there are no invariants".to_owned()];
     }
-    let tests: Vec<_> = found.into_iter().flat_map(|(_, tests)| tests.unwrap_or_default()).collect();
     let there = |name: &str| tree.rust().any(|source| !source.code().lines_with(&["fn", name]).is_empty());
-    tests.into_iter().filter(|name| !there(name)).map(|name| format!("no test is called `{name}`")).collect()
+    let mut broken = Vec::new();
+    for item in &items {
+        match holders(item) {
+            None => broken.push(format!("neither `checked: ..` nor `unchecked`: {item}")),
+            Some(tests) => {
+                let gone = tests.into_iter().filter(|name| !there(name));
+                broken.extend(gone.map(|name| format!("no test is called `{name}`: {item}")));
+            }
+        }
+    }
+    broken
 }
 
 #[test]
@@ -108,7 +126,7 @@ fn the_architecture_names_tests_that_are_there() {
     let text = Tree::checkout().text("host/ARCHITECTURE.md").unwrap_or_default();
     assert_clean("each `checked:` in host/ARCHITECTURE.md names a test", &unheld(Tree::checkout(), text));
     let tree = Tree::of([("tests/a.rs", "// fn made_up() {}\nfn real() {}\nfn other() {}")]);
-    let text = "- a. checked: `real`, `a::other`\n- b. checked: `made_up`\n- c. unchecked: nobody knows how\n";
-    assert_broken(&unheld(&tree, text), &["`made_up`"]);
-    assert_broken(&unheld(&tree, "nothing"), &["no invariant"]);
+    let text = "# A\n- not one\n## Invariants\n\n- a.\n  checked: `real`,\n  `gone`\n- b. checked: `made_up`\n- c. unchecked\n- d.\n";
+    assert_broken(&unheld(&tree, text), &["`gone`", "`made_up`", "neither"]);
+    assert_broken(&unheld(&tree, "nothing"), &["no invariants"]);
 }
