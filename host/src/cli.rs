@@ -3,8 +3,8 @@
 //! Owns the arguments, what is printed, and the exit codes; it sees only what any embedder sees. Answers go to stdout,
 //! everything else to stderr.
 //!
-//! - `demo`: a session to look at; `run`, `batch`, `list`, `explain`, `check`, `plugin`, `completions`: one command
-//!   each
+//! - `demo`: a session to look at; `run`, `batch`, `list`, `explain`, `check`, `trust`, `plugin`, `completions`: one
+//!   command each
 //! - `announcement`, `moment`: from what was said to a typed event; `host`: the host it is told to
 //! - `verdict`: the answer as JSON; `view`: the same for a person; `out`, `style`, `log`: how it is written
 //! - `exit`, `fault`: how the program ends; `conduct`: where futures run, and what a signal does
@@ -26,6 +26,7 @@ mod out;
 mod plugin;
 mod run;
 mod style;
+mod trust;
 mod verdict;
 mod view;
 
@@ -39,8 +40,9 @@ const EXAMPLES: &str = "\
 Examples:
   What is this for?
     tacklebox demo
-  What would the hooks of this project say to a call?
-    tacklebox run PreToolUse --tool bash --input '{\"command\": \"rm -rf /\"}' --trust
+  What would the hooks of this project run, and what would they say to a call?
+    tacklebox trust
+    tacklebox run PreToolUse --tool bash --input '{\"command\": \"rm -rf /\"}'
   Try a plugin without any settings:
     tacklebox run PreToolUse --tool bash --input '{\"command\": \"ls\"}' --plugin guard.wasm
   Which hooks are there, and is anything wrong with them?
@@ -72,6 +74,10 @@ enum Command {
     Explain(explain::Args),
     /// Say what is wrong with settings files and plugins
     Check(check::Args),
+    /// Show what the project's hooks would run, and trust it
+    Trust(trust::Args),
+    /// Trust the project no longer
+    Untrust(trust::UntrustArgs),
     /// Look at plugins
     Plugin(plugin::Args),
     /// Print completions for a shell
@@ -101,6 +107,8 @@ pub fn run(cli: Cli) -> Exit {
         Command::List(args) => list::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Check(args) => check::run(args),
+        Command::Trust(args) => trust::run(args),
+        Command::Untrust(args) => trust::forget(args),
         Command::Plugin(args) => plugin::run(args),
         Command::Completions(args) => completions::run(args),
     };

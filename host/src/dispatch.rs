@@ -14,7 +14,7 @@ use crate::event::{Context, Event};
 use crate::id::DispatchId;
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
-use crate::policy::{MayApprove, Trust};
+use crate::policy::MayApprove;
 use crate::registry::Registry;
 use crate::report::Report;
 use crate::surroundings::Surroundings;
@@ -29,8 +29,6 @@ use sight::Look;
 pub struct Dispatcher {
     /// Who is registered.
     pub registry: Registry,
-    /// Whether the project is trusted.
-    pub trust: Trust,
     /// The machine.
     pub surroundings: Surroundings,
     /// The tools.
@@ -69,7 +67,7 @@ impl Dispatcher {
     pub async fn dispatch(&self, event: Event, cx: &Context, purpose: Purpose) -> Dispatched {
         let snapshot = self.registry.snapshot();
         let mut run = Run::new(self, cx, DispatchId::fresh(), &event, snapshot.revision);
-        if self.trust == Trust::Untrusted && snapshot.project_brings_hooks() {
+        if !snapshot.is_open() {
             return run.untrusted();
         }
         let look = Look::new(&event, &self.tools);

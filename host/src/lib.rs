@@ -38,7 +38,8 @@
 //!   [`FakeRuntime`] stands in for it in tests; [`gate::ToolGate`] takes a tool call the whole way.
 //! - [`event`]: the one table of events, what each hands over, and its verdict; [`report`]: how a verdict came about.
 //! - [`hook`], [`matching`], [`outcome`]: what is registered, whom it is about, what it may answer.
-//! - [`source`], [`registry`], [`policy`]: who brings hooks, how sets come and go, whose word counts.
+//! - [`source`], [`registry`], [`policy`]: who brings hooks, how sets come and go, whose word counts; [`trust`]: what a
+//!   project brings to run, and the store of what a person trusts.
 //! - [`settings`], [`wire`]: the files people write; [`port`]: what the embedder supplies.
 //! - `wasm` (feature `wasm`): the sandbox; `cli` (feature `cli`): the program.
 
@@ -66,6 +67,7 @@ pub mod settings;
 pub mod source;
 pub mod surroundings;
 pub mod text;
+pub mod trust;
 #[cfg(feature = "wasm")]
 pub mod wasm;
 pub mod wire;

@@ -68,7 +68,7 @@ mod tests {
     fn a_second_reservation_neither_waits_nor_frees_the_first() {
         let registry = Registry::default();
         let spec = HookSpec::new(EventName::Stop, "h", CommandHook::new("true").into());
-        let hooks = vec![NewHook { spec, source: Source::Sdk, code: None }];
+        let hooks = vec![NewHook { spec, source: Source::Sdk, code: None, seal: None }];
         registry.apply(Change::Add { source: Source::Sdk, reach: Reach::Everywhere, hooks });
         let (set, hook) = (OnceSet::default(), registry.snapshot().hooks().next().unwrap().clone());
         let first = set.reserve(&hook, &"a".into()).unwrap();

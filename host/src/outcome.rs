@@ -97,6 +97,8 @@ pub enum Cause {
     Panicked(String),
     /// It refuses cut payloads (`onCut`), and this one would have been cut.
     Cut,
+    /// A file that it names is not what was trusted; on a gate that blocks, whatever its `onError` says.
+    NotTrusted(String),
 }
 
 /// A plugin's limits (HOOKS.md, 5).
@@ -130,7 +132,7 @@ impl Cause {
     /// Whether the hook was asked and broke, or could not be asked at all.
     pub fn ending(&self) -> Ending {
         match self {
-            Self::CouldNotStart(_) | Self::Cut => Ending::CouldNotStart,
+            Self::CouldNotStart(_) | Self::Cut | Self::NotTrusted(_) => Ending::CouldNotStart,
             _ => Ending::Broke,
         }
     }
@@ -148,6 +150,7 @@ impl fmt::Display for Cause {
             Self::RefusedRewrite(why) => write!(f, "its rewrite was refused: {why}"),
             Self::Panicked(why) => write!(f, "panicked: {why}"),
             Self::Cut => f.write_str("the payload would have been cut, and `onCut` is `block`"),
+            Self::NotTrusted(why) => write!(f, "not run: {why}"),
         }
     }
 }

@@ -14,7 +14,9 @@ use crate::event::EventName;
 use crate::hook::HookSpec;
 use crate::id::{Generation, HookName, Revision};
 use crate::plugin::Code;
+use crate::policy::Trust;
 use crate::source::{Reach, Scope, Source, SourceKind, Sources};
+use crate::trust::Seal;
 
 /// A registered hook.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub struct Hook {
     pub reach: Reach,
     /// The plugin that answers it, where one does.
     pub code: Option<Arc<dyn Code>>,
+    /// What is checked before each run, where it is trusted as it was.
+    pub seal: Option<Seal>,
     running: AtomicUsize,
     // Last, so that whoever waits for the end of it finds the plugin gone.
     life: watch::Sender<()>,
@@ -42,6 +46,7 @@ impl Hook {
             generation,
             reach: reach.clone(),
             code: new.code,
+            seal: new.seal,
             running: AtomicUsize::new(0),
             life: watch::channel(()).0,
         })
@@ -73,6 +78,8 @@ pub struct NewHook {
     pub source: Source,
     /// The plugin that answers it, where one does.
     pub code: Option<Arc<dyn Code>>,
+    /// What is checked before each run, where it is trusted as it was.
+    pub seal: Option<Seal>,
 }
 
 /// Which set of a source is meant: what its author registers by hand stands apart from each package it loads.
@@ -146,6 +153,8 @@ pub enum Change {
         hooks: Vec<NewHook>,
         /// What they switch off elsewhere.
         disabled: Disabled,
+        /// Whether the project is trusted.
+        trust: Trust,
     },
     /// Adds hooks from code; one of the same event and name takes the former one's place.
     Add {
@@ -214,28 +223,41 @@ struct Set {
 }
 
 /// The registry as it was at one moment.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Snapshot {
     /// How often the registry was changed before.
     pub revision: Revision,
     /// What user settings switch off.
     pub disabled: Disabled,
+    /// Whether the project is trusted, as it is registered here.
+    pub trust: Trust,
     sets: Vec<Set>,
     by_event: HashMap<EventName, Vec<Arc<Hook>>>,
 }
 
+impl Default for Snapshot {
+    fn default() -> Self {
+        Self::new(Revision::default(), Vec::new(), Disabled::default(), Trust::Untrusted)
+    }
+}
+
 impl Snapshot {
-    fn new(revision: Revision, sets: Vec<Set>, disabled: Disabled) -> Self {
+    fn new(revision: Revision, sets: Vec<Set>, disabled: Disabled, trust: Trust) -> Self {
         let mut by_event: HashMap<EventName, Vec<Arc<Hook>>> = HashMap::new();
         for hook in sets.iter().flat_map(|set| &set.hooks) {
             by_event.entry(hook.spec.event.clone()).or_default().push(hook.clone());
         }
-        Self { revision, disabled, sets, by_event }
+        Self { revision, disabled, trust, sets, by_event }
     }
 
     /// The hooks of this event, in the order in which they are asked.
     pub fn at(&self, event: &EventName) -> &[Arc<Hook>] {
         self.by_event.get(event).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether hooks run: the project is trusted, or brings nothing to run.
+    pub fn is_open(&self) -> bool {
+        self.trust == Trust::Trusted || !self.project_brings_hooks()
     }
 
     /// Whether the project itself has anything that would run.
@@ -268,10 +290,15 @@ impl Registry {
         // One writer at a time; readers are not held up.
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.current.load_full();
-        let mut draft = Draft { sets: before.sets.clone(), disabled: before.disabled.clone(), gone: Vec::new() };
+        let mut draft = Draft {
+            sets: before.sets.clone(),
+            disabled: before.disabled.clone(),
+            trust: before.trust,
+            gone: Vec::new(),
+        };
         let generation = draft.change(change, &mut generations);
         let revision = Revision(before.revision.0 + 1);
-        self.current.store(Arc::new(Snapshot::new(revision, draft.sets, draft.disabled)));
+        self.current.store(Arc::new(Snapshot::new(revision, draft.sets, draft.disabled, draft.trust)));
         Applied { revision, generation, dropped: Dropped::of(draft.gone) }
     }
 }
@@ -280,6 +307,7 @@ impl Registry {
 struct Draft {
     sets: Vec<Set>,
     disabled: Disabled,
+    trust: Trust,
     gone: Vec<Arc<Hook>>,
 }
 
@@ -297,11 +325,12 @@ impl Draft {
                 self.put(key, hooks);
                 generation
             }
-            Change::Settings { hooks, disabled } => {
+            Change::Settings { hooks, disabled, trust } => {
                 let generation = next(&SetKey::Settings);
                 let hooks = hooks.into_iter().map(|hook| Hook::new(hook, generation, &Reach::Everywhere)).collect();
                 self.put(SetKey::Settings, hooks);
                 self.disabled = disabled;
+                self.trust = trust;
                 generation
             }
             Change::Add { source, reach, hooks } => {
@@ -366,7 +395,7 @@ mod tests {
 
     fn hook(name: &str, source: &Source) -> NewHook {
         let spec = HookSpec::new(EventName::Stop, name, CommandHook::new("true").into());
-        NewHook { spec, source: source.clone(), code: None }
+        NewHook { spec, source: source.clone(), code: None, seal: None }
     }
 
     fn add(registry: &Registry, source: Source, names: &[&str]) -> Applied {
@@ -387,7 +416,11 @@ mod tests {
         add(&registry, Source::Plugin("a".into()), &["plugin-a"]);
         add(&registry, Source::Sdk, &["sdk"]);
         let user = Source::Settings(Scope::User);
-        registry.apply(Change::Settings { hooks: vec![hook("user", &user)], disabled: Disabled::default() });
+        registry.apply(Change::Settings {
+            hooks: vec![hook("user", &user)],
+            disabled: Disabled::default(),
+            trust: Trust::Untrusted,
+        });
         add(&registry, Source::Managed, &["managed"]);
         assert_eq!(names(&registry), ["managed", "sdk", "user", "plugin-b", "plugin-a", "skill", "session"]);
     }

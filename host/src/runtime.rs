@@ -12,6 +12,7 @@ mod sandbox;
 #[cfg(not(feature = "wasm"))]
 #[path = "runtime/sandbox_disabled.rs"]
 mod sandbox;
+mod trusting;
 mod verdicts;
 mod wanted;
 
@@ -29,11 +30,11 @@ use crate::dispatch::explain::Explained;
 use crate::event::{Context, Event, EventName, Events};
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Revision, SessionId};
-use crate::policy::Trust;
 use crate::registry::{Change, Dropped, Hook, NewHook};
 use crate::settings;
 use crate::source::{Reach, Source, Sources};
 use crate::surroundings::Surroundings;
+use crate::trust::{Brought, TrustedBy};
 
 /// A host of hooks.
 ///
@@ -61,9 +62,15 @@ pub struct Registered {
 impl Runtime {
     /// Begins to build a host.
     ///
-    /// `trust` has no default: without trust no hook of any kind or source runs where the project brings any.
-    pub fn builder(trust: Trust, surroundings: Surroundings) -> RuntimeBuilder {
-        RuntimeBuilder::new(trust, surroundings)
+    /// `trust` has no default: without trust no hook of any kind or source runs where the project brings any. It is the
+    /// embedder's own word, a [`Trust`](crate::policy::Trust), or a [`TrustStore`](crate::trust::TrustStore).
+    pub fn builder(trust: impl Into<TrustedBy>, surroundings: Surroundings) -> RuntimeBuilder {
+        RuntimeBuilder::new(trust.into(), surroundings)
+    }
+
+    /// What the project brought to run when it was last read, trusted or not; `None` where trust is the embedder's word.
+    pub fn brought(&self) -> Option<std::sync::Arc<Brought>> {
+        self.loading.trusting.found()
     }
 
     /// What was said when settings and plugins were loaded, the latest last.
@@ -112,7 +119,7 @@ impl Runtime {
             if matches!(spec.kind, HookKind::Callback(_)) {
                 return Err(LoadError::CallbackFromCode { hook: spec.name });
             }
-            hooks.push(NewHook { spec, source: source.clone(), code: None });
+            hooks.push(NewHook { spec, source: source.clone(), code: None, seal: None });
         }
         let applied = self.dispatcher.registry.apply(Change::Add { source, reach, hooks });
         Ok(Registered { generation: applied.generation, revision: applied.revision, dropped: applied.dropped })
@@ -138,7 +145,7 @@ impl Runtime {
 
     /// Whether hooks run: the project is trusted, or brings nothing to run.
     pub fn is_open(&self) -> bool {
-        self.dispatcher.trust == Trust::Trusted || !self.dispatcher.registry.snapshot().project_brings_hooks()
+        self.dispatcher.registry.snapshot().is_open()
     }
 
     fn forget_session(&self, session: &SessionId) {

@@ -10,6 +10,7 @@ mod programs;
 pub use crate::wire::settings::{FileRef, Parsed};
 pub use locate::{locate, read};
 pub use merge::{Dropped, Merged, Why, merge};
+pub(crate) use programs::is_runner;
 pub use programs::missing_programs;
 
 use crate::diagnostic::Place;

@@ -14,3 +14,4 @@ pub mod plugin_json;
 pub mod process;
 pub mod schema;
 pub mod settings;
+pub mod trust;

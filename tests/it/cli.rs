@@ -1,91 +1,17 @@
 //! The program from outside: what it prints, where, and how it ends.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use serde_json::json;
+
+use crate::program::World;
 
 const GUARD: &str = r#"{"hooks": {"PreToolUse": [
   {"name": "guard", "matcher": "bash", "command": "echo not here >&2; exit 2"},
   {"name": "never", "matcher": "edit", "if": "edit(*.md)", "command": "exit 0"}
 ]}}"#;
-
-/// A folder that holds `project/` and `home/`.
-struct World(TempDir);
-
-struct Said {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-impl World {
-    fn new() -> Self {
-        let world = Self(tempfile::tempdir().unwrap());
-        for folder in ["project", "home"] {
-            std::fs::create_dir(world.path(folder)).unwrap();
-        }
-        world
-    }
-
-    /// With these settings in the project.
-    fn with(settings: &str) -> Self {
-        let world = Self::new();
-        world.lay("project/.freecode/settings.json", settings.as_bytes());
-        world
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.0.path().join(path)
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "a test lays its own files")]
-    fn lay(&self, path: &str, content: &[u8]) {
-        let path = self.path(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "the tests' one door to the program")]
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tacklebox-under-test"));
-        command.args(args).current_dir(self.path("project")).env("HOME", self.path("home")).env_remove("NO_COLOR");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> Said {
-        Said::of(self.command(args).output().unwrap())
-    }
-
-    fn feed(&self, args: &[&str], stdin: &[u8]) -> Said {
-        let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
-        let mut to = child.stdin.take().unwrap();
-        let stdin = stdin.to_owned();
-        let writer = std::thread::spawn(move || to.write_all(&stdin));
-        let said = Said::of(child.wait_with_output().unwrap());
-        writer.join().unwrap().unwrap();
-        said
-    }
-}
-
-impl Said {
-    fn of(output: Output) -> Self {
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {} {}", self.out, self.err))
-    }
-
-    fn lines(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-}
 
 fn of_the_repository(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -139,7 +65,7 @@ fn without_trust_nothing_of_a_project_runs() {
         World::with(r#"{"hooks": {"PreToolUse": [{"command": "touch ran"}], "TurnEnd": [{"command": "touch ran"}]}}"#);
     let gate = world.run(&call("run", &["--json"]));
     assert_eq!((gate.code, &gate.json()["decision"]), (Some(2), &json!("untrusted")));
-    assert!(gate.json()["reason"].as_str().unwrap().contains("--trust"));
+    assert!(gate.json()["reason"].as_str().unwrap().contains("`tacklebox trust`"));
     let observed = world.run(&["run", "TurnEnd"]);
     assert_eq!(observed.code, Some(0));
     assert!(observed.out.contains("untrusted"), "{}", observed.out);

@@ -7,4 +7,6 @@ mod cli;
 mod events;
 mod gate;
 mod plugins;
+mod program;
 mod settings;
+mod trust;

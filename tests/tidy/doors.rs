@@ -10,8 +10,12 @@ const CRATES: [(&[&str], &[&str], &str); 7] = [
     (&["jsonc_parser"], &["wire"], "what comes from outside is read in `wire`"),
     (&["brush_parser", "fancy_regex", "regex"], &["matching"], "patterns and commands are compiled in `matching`"),
     (&["arc_swap"], &["registry"], "the registry alone swaps"),
-    (&["rustix"], &["executor", "cli"], "process groups and files' modes are the executor's"),
-    (&["tempfile"], &["executor", "cli"], "private files are the executor's"),
+    (
+        &["rustix"],
+        &["executor", "trust", "cli"],
+        "process groups are the executor's, the lock on the trust store is its own",
+    ),
+    (&["tempfile"], &["executor", "trust", "cli"], "private files are the executor's and the trust store's"),
 ];
 
 /// Modules that turn text from outside into values: outside shapes, a guest's answer, the arguments of the program.

@@ -11,7 +11,7 @@ use crate::{assert_broken, assert_clean};
 const FLOORS: [(&str, &[&str]); 7] = [
     ("words", &["diagnostic", "event", "id", "outcome", "source", "surroundings", "text"]),
     ("rules", &["ask", "hook", "matching", "plugin", "policy", "port", "report", "wire"]),
-    ("state", &["once", "registry", "session", "settings"]),
+    ("state", &["once", "registry", "session", "settings", "trust"]),
     ("effects", &["executor", "wasm"]),
     ("conduct", &["dispatch", "gate"]),
     ("runtime", &["runtime"]),
@@ -19,9 +19,11 @@ const FLOORS: [(&str, &[&str]); 7] = [
 ];
 
 /// What the floors would let pass, and is absent on purpose.
-const STRANGERS: [(&str, &str, &str); 4] = [
+const STRANGERS: [(&str, &str, &str); 6] = [
     ("settings", "registry", "runtime carries changes across"),
     ("registry", "settings", "runtime carries changes across"),
+    ("settings", "trust", "a file is read the same way, whoever trusts it"),
+    ("trust", "registry", "what may run is not who is registered"),
     ("registry", "matching", "a registry that also matches does two things"),
     ("executor", "wasm", "a plugin is called through `plugin::Code`, so that the feature `wasm` gates modules alone"),
 ];

@@ -81,7 +81,7 @@ fn page(title: &str, lines: &[Explained], runtime: &Runtime) -> String {
     let mut page = format!("{HEAD}{}{HEAD:#}\n", printable(title));
     if !runtime.is_open() {
         page.push_str(&format!(
-            "  {WARNING}not trusted:{WARNING:#} the project brings hooks, so none is asked without `--trust`\n"
+            "  {WARNING}not trusted:{WARNING:#} the project brings hooks, so none is asked until `tacklebox trust`\n"
         ));
     }
     let rows: Vec<_> = lines

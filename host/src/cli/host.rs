@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, printable};
 use crate::policy::Trust;
 use crate::source::{Reach, Source};
 use crate::surroundings::Surroundings;
+use crate::trust::{TrustStore, TrustedBy};
 
 use super::fault::Fault;
 
@@ -26,25 +27,20 @@ pub(super) struct HostArgs {
     /// Who brings these plugins
     #[arg(long, value_name = "SOURCE", default_value = "session:cli", help_heading = HEADING)]
     source: Source,
-    /// Trust what the project brings
+    /// Trust what the project brings, whatever that is, without looking into the trust store
     #[arg(long, help_heading = HEADING)]
     trust: bool,
 }
 
 impl HostArgs {
-    /// Whether the project is trusted.
-    pub(super) fn trust(&self) -> Trust {
-        if self.trust { Trust::Trusted } else { Trust::Untrusted }
-    }
-
-    /// What the host knows of the machine.
-    pub(super) fn surroundings(&self) -> anyhow::Result<Surroundings> {
-        surroundings(self.project.as_deref())
-    }
-
     /// Builds it.
     pub(super) async fn open(&self) -> anyhow::Result<Runtime> {
-        let runtime = Runtime::builder(self.trust(), self.surroundings()?).build().await?;
+        let surroundings = surroundings(self.project.as_deref())?;
+        let trust: TrustedBy = match self.trust {
+            true => Trust::Trusted.into(),
+            false => TrustStore::of_this_user(&surroundings).into(),
+        };
+        let runtime = Runtime::builder(trust, surroundings).build().await?;
         for plugin in &self.plugins {
             runtime.load(self.source.clone(), plugin, Reach::Everywhere).await?;
         }
@@ -70,7 +66,7 @@ fn normal(project: &Path) -> PathBuf {
 
 /// What to say of a project that is not trusted.
 pub(super) fn untrusted() -> String {
-    "the project brings hooks and is not trusted, so no hook ran; look at them with `tacklebox list`, then pass `--trust`"
+    "the project brings hooks and is not trusted, so no hook ran; look at them with `tacklebox trust`, which asks"
         .to_owned()
 }
 

@@ -155,7 +155,7 @@ fn page(lines: &[Line], runtime: &Runtime) -> String {
     }
     if !runtime.is_open() {
         page.push_str(&format!(
-            "{WARNING}not trusted:{WARNING:#} the project brings hooks, so none of these runs without `--trust`\n"
+            "{WARNING}not trusted:{WARNING:#} the project brings hooks, so none of these runs until `tacklebox trust`\n"
         ));
     }
     page

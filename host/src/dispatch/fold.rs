@@ -176,9 +176,13 @@ impl Fold {
         if self.withholds(hook, cause, saw_cut) {
             return self.withhold(by, reason);
         }
+        // A guard must not be switched off by writing to its script.
+        let untrusted = matches!(cause, Cause::NotTrusted(_));
         match hook.means_by_silence() {
-            OnError::Pass => Flow::GoesOn,
-            OnError::Block => self.refuse(by, Block { reason, said: Said::ByNotAnswering, stop: false }),
+            OnError::Pass if !untrusted => Flow::GoesOn,
+            OnError::Pass | OnError::Block => {
+                self.refuse(by, Block { reason, said: Said::ByNotAnswering, stop: false })
+            }
         }
     }
 

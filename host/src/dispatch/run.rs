@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Context, DecidedBy, Event};
 use crate::executor;
 use crate::id::{DispatchId, Revision};
-use crate::outcome::Outcome;
+use crate::outcome::{Cause, Outcome};
 use crate::registry::Hook;
 use crate::report::{HookReport, Report, Skipped};
 
@@ -128,7 +128,10 @@ impl<'a> Run<'a> {
         };
         let running = hook.enter();
         let begun = Instant::now();
-        let asked = executor::run(hook, &ask).await;
+        let asked = match self.still_trusted(hook).await {
+            Ok(()) => executor::run(hook, &ask).await,
+            Err(why) => Outcome::NoAnswer(Cause::NotTrusted(why)).into(),
+        };
         let took = begun.elapsed();
         drop(running);
         let call = told.look.call(told.event);
@@ -137,6 +140,14 @@ impl<'a> Run<'a> {
         let cut = asked.cut;
         self.note(at, hook, &outcome, asked, took, told.recheck);
         (outcome, cut)
+    }
+
+    /// Whether the files that a project's command names are what was trusted. Files are read, so not on this thread.
+    async fn still_trusted(&self, hook: &Hook) -> Result<(), String> {
+        let Some(seal) = hook.seal.clone() else { return Ok(()) };
+        let cwd = self.cx.cwd.clone();
+        let checked = tokio::task::spawn_blocking(move || seal.check(cwd.as_deref())).await;
+        checked.unwrap_or_else(|_| Err("its files could not be looked at".to_owned()))
     }
 
     fn note(&mut self, at: usize, hook: &Hook, outcome: &Outcome, asked: Asked, took: Duration, recheck: bool) {

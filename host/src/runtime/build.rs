@@ -6,10 +6,11 @@ use crate::dispatch::fold::InputView;
 use crate::event::{CustomEvent, Events};
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
-use crate::policy::{MayApprove, Trust};
+use crate::policy::MayApprove;
 use crate::registry::Registry;
 use crate::source::Source;
 use crate::surroundings::Surroundings;
+use crate::trust::TrustedBy;
 
 use super::Runtime;
 use super::load::Loading;
@@ -26,7 +27,7 @@ use super::load::Loading;
 /// - not strict: what is wrong with a settings file is said, and the rest of it works
 #[derive(Debug)]
 pub struct RuntimeBuilder {
-    trust: Trust,
+    trust: TrustedBy,
     surroundings: Surroundings,
     events: Vec<CustomEvent>,
     tools: ToolTable,
@@ -57,7 +58,7 @@ fn listed(diagnostics: &[Diagnostic]) -> String {
 }
 
 impl RuntimeBuilder {
-    pub(super) fn new(trust: Trust, surroundings: Surroundings) -> Self {
+    pub(super) fn new(trust: TrustedBy, surroundings: Surroundings) -> Self {
         Self {
             trust,
             surroundings,
@@ -122,7 +123,6 @@ impl RuntimeBuilder {
         let runtime = Runtime {
             dispatcher: Dispatcher {
                 registry: Registry::default(),
-                trust: self.trust,
                 surroundings: self.surroundings,
                 tools: self.tools,
                 may_approve: self.may_approve,
@@ -130,10 +130,12 @@ impl RuntimeBuilder {
                 once: OnceSet::default(),
             },
             events: Events::with(self.events),
-            loading: Loading::new(self.settings),
+            loading: Loading::new(self.settings, self.trust),
             diagnostics: Default::default(),
             dropped: Default::default(),
         };
+        let doubts: Vec<_> = runtime.loading.trusting.doubts().into_iter().collect();
+        runtime.say(&doubts);
         let loaded = runtime.reload().await;
         let on_gates: Vec<_> = loaded.diagnostics.into_iter().filter(|said| runtime.is_about_a_gate(said)).collect();
         if self.strict && !on_gates.is_empty() {

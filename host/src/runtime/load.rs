@@ -9,10 +9,11 @@ use std::sync::{Mutex, PoisonError};
 use crate::diagnostic::{Diagnostic, printable};
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Revision, SessionId};
-use crate::policy::Trust;
+use crate::plugin::Digest;
 use crate::registry::{Change, Disabled, Dropped, NewHook, SetKey};
-use crate::settings::{self, Merged};
-use crate::source::{Reach, Scope, Source};
+use crate::settings;
+use crate::source::{Reach, Source};
+use crate::trust::TrustedBy;
 use crate::wire::plugin_json::ManifestError;
 use crate::wire::settings::Parsed;
 
@@ -20,6 +21,7 @@ use super::Runtime;
 use super::package::Package;
 pub use super::sandbox::PluginError;
 use super::sandbox::Sandbox;
+use super::trusting::{Standing, Trusting};
 use super::wanted::Unfit;
 
 /// Why a plugin or its package is not loaded; what was registered before stays as it is.
@@ -94,8 +96,9 @@ pub struct Loaded {
 }
 
 /// What loading needs to remember.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Loading {
+    pub(super) trusting: Trusting,
     sandbox: Sandbox,
     reads_settings: bool,
     /// The last reading of each settings file that could be read.
@@ -105,8 +108,14 @@ pub(super) struct Loading {
 }
 
 impl Loading {
-    pub(super) fn new(reads_settings: bool) -> Self {
-        Self { reads_settings, ..Self::default() }
+    pub(super) fn new(reads_settings: bool, by: TrustedBy) -> Self {
+        Self {
+            trusting: Trusting::new(by),
+            sandbox: Sandbox::default(),
+            reads_settings,
+            good: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+        }
     }
 
     pub(super) fn end_session(&self, session: &SessionId) {
@@ -129,7 +138,7 @@ impl Runtime {
         let (specs, diagnostics) = package.hooks(&self.events)?;
         let hooks: Vec<_> = specs
             .into_iter()
-            .map(|spec| NewHook { spec, source: source.clone(), code: Some(package.code.clone()) })
+            .map(|spec| NewHook { spec, source: source.clone(), code: Some(package.code.clone()), seal: None })
             .collect();
         self.say(&diagnostics);
         let count = hooks.len();
@@ -148,19 +157,24 @@ impl Runtime {
     ///
     /// A file that cannot be read, or is not JSON, keeps the hooks of its last good reading; one that is gone keeps
     /// none. A hook whose plugin cannot be loaded is left out, and said so.
+    ///
+    /// Where trust is a store's, what is not trusted does not take the place of what is: the project's hooks, plugins and
+    /// all, stay as they were when they were trusted.
     pub async fn reload(&self) -> Loaded {
         let _turn = self.loading.turn.lock().await;
-        let merged = match self.loading.reads_settings {
+        let files = match self.loading.reads_settings {
             true => self.read_settings(),
-            false => Merged::default(),
+            false => Vec::new(),
         };
-        let mut diagnostics = merged.diagnostics;
-        let hooks = self.equip(merged.hooks, &mut diagnostics).await;
+        let standing = self.loading.trusting.settle(files, &self.dispatcher.surroundings, &self.events);
+        let merged = settings::merge(standing.files.clone());
+        let mut diagnostics = [standing.said.as_slice(), &merged.diagnostics].concat();
+        let hooks = self.equip(merged.hooks, &standing, &mut diagnostics).await;
         self.say(&diagnostics);
         *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = merged.dropped;
         let disabled = Disabled { names: merged.user_disabled, all: merged.user_disable_all };
         let count = hooks.len();
-        let applied = self.dispatcher.registry.apply(Change::Settings { hooks, disabled });
+        let applied = self.dispatcher.registry.apply(Change::Settings { hooks, disabled, trust: standing.trust });
         Loaded {
             generation: applied.generation,
             revision: applied.revision,
@@ -170,7 +184,16 @@ impl Runtime {
         }
     }
 
-    fn read_settings(&self) -> Merged {
+    /// Trusts what the project brings where that has this digest, as long as the host lives, and reads it anew.
+    ///
+    /// The embedder shows what [`Runtime::brought`] tells, and hands back the digest that a person agreed to. Writes no
+    /// store; does nothing but a reload where trust is the embedder's word.
+    pub async fn trust(&self, digest: Digest) -> Loaded {
+        self.loading.trusting.admit(&self.dispatcher.surroundings, digest);
+        self.reload().await
+    }
+
+    fn read_settings(&self) -> Vec<Parsed> {
         let mut good = self.loading.good.lock().unwrap_or_else(PoisonError::into_inner);
         let surroundings = &self.dispatcher.surroundings;
         let mut files = Vec::new();
@@ -188,32 +211,37 @@ impl Runtime {
                 files.push(parsed);
             }
         }
-        settings::merge(files)
+        files
     }
 
     /// Gives each hook its plugin; one whose plugin cannot be loaded is left out, and said so.
-    async fn equip(&self, hooks: Vec<(Source, HookSpec)>, said: &mut Vec<Diagnostic>) -> Vec<NewHook> {
+    async fn equip(
+        &self,
+        hooks: Vec<(Source, HookSpec)>,
+        standing: &Standing,
+        said: &mut Vec<Diagnostic>,
+    ) -> Vec<NewHook> {
         let mut packages: HashMap<(Source, PathBuf), Result<Arc<Package>, String>> = HashMap::new();
         let mut equipped = Vec::new();
         for (source, mut spec) in hooks {
             said.extend(self.doubts(&spec));
-            let HookKind::Callback(callback) = &spec.kind else {
-                equipped.push(NewHook { spec, source, code: None });
-                continue;
+            let callback = match &spec.kind {
+                HookKind::Callback(callback) if !standing.keeps_out(&source) => callback,
+                _ => {
+                    let seal = standing.seal(&source, &spec);
+                    equipped.push(NewHook { spec, source, code: None, seal });
+                    continue;
+                }
             };
-            if self.is_kept_out(&source) {
-                equipped.push(NewHook { spec, source, code: None });
-                continue;
-            }
             let key = (source.clone(), callback.plugin.clone());
             if !packages.contains_key(&key) {
-                let loaded = Package::load(&self.loading.sandbox, &key.1, &source, &self.events).await;
-                packages.insert(key.clone(), loaded.map(Arc::new).map_err(|error| error.to_string()));
+                let loaded = self.package(standing, &key.1, &source).await;
+                packages.insert(key.clone(), loaded.map(Arc::new));
             }
             match &packages[&key] {
                 Ok(package) => {
                     package.complete(&mut spec);
-                    equipped.push(NewHook { spec, source, code: Some(package.code.clone()) });
+                    equipped.push(NewHook { spec, source, code: Some(package.code.clone()), seal: None });
                 }
                 Err(why) => said.push(not_loaded(&spec, why)),
             }
@@ -221,9 +249,14 @@ impl Runtime {
         equipped
     }
 
-    /// Without trust no code of the project's own is compiled, let alone asked to describe itself.
-    fn is_kept_out(&self, source: &Source) -> bool {
-        self.dispatcher.trust == Trust::Untrusted && matches!(source, Source::Settings(Scope::Project | Scope::Local))
+    /// Compiles a plugin from the bytes that are trusted, where there are such, else from what lies there.
+    async fn package(&self, standing: &Standing, path: &Path, source: &Source) -> Result<Package, String> {
+        let sandbox = &self.loading.sandbox;
+        let loaded = match standing.plugin(source, path) {
+            Some(files) => Package::of(files?, sandbox, path, source).await,
+            None => Package::load(sandbox, path, source, &self.events).await,
+        };
+        loaded.map_err(|error| error.to_string())
     }
 
     /// What makes it doubtful whether a hook does what its author thinks.

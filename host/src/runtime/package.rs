@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::event::{Events, Object};
 use crate::hook::{CallbackHook, HookKind, HookSpec};
-use crate::plugin::{Code, Manifest};
+use crate::plugin::{Code, Digest, Manifest};
 use crate::source::Source;
 use crate::wire::plugin_json;
 
@@ -27,6 +27,8 @@ pub struct PackageFiles {
     pub manifest: Manifest,
     /// The component's bytes.
     pub component: Vec<u8>,
+    /// The `plugin.json` and what is in it, byte for byte, where there is one.
+    pub written: Option<(PathBuf, Digest)>,
     /// What is to be said about its `plugin.json`.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -38,9 +40,15 @@ impl PackageFiles {
     ///
     /// Where a file cannot be read, or the `plugin.json` says nothing that could be loaded.
     pub fn read(path: &Path, events: &Events) -> Result<Self, LoadError> {
-        let (manifest, diagnostics) = if path.is_dir() { manifest(path, events)? } else { bare(path) };
-        let component = read(&manifest.component, LARGEST_COMPONENT)?;
-        Ok(Self { manifest, component, diagnostics })
+        let mut files = if path.is_dir() { manifest(path, events)? } else { bare(path) };
+        files.component = read(&files.manifest.component, LARGEST_COMPONENT)?;
+        Ok(files)
+    }
+
+    /// Its files, each with its digest.
+    pub fn digests(&self) -> Vec<(PathBuf, Digest)> {
+        let component = (self.manifest.component.clone(), Digest::of(&self.component));
+        self.written.iter().cloned().chain([component]).collect()
     }
 }
 
@@ -61,7 +69,17 @@ impl Package {
         source: &Source,
         events: &Events,
     ) -> Result<Self, LoadError> {
-        let PackageFiles { manifest, component, diagnostics: said } = PackageFiles::read(path, events)?;
+        Self::of(PackageFiles::read(path, events)?, sandbox, path, source).await
+    }
+
+    /// Loads what was read from `path`.
+    pub(super) async fn of(
+        files: PackageFiles,
+        sandbox: &Sandbox,
+        path: &Path,
+        source: &Source,
+    ) -> Result<Self, LoadError> {
+        let PackageFiles { manifest, component, diagnostics: said, .. } = files;
         let loaded = sandbox.load(&component, source.clone(), manifest.name.as_ref()).await;
         let code = loaded.map_err(|error| LoadError::Plugin { path: manifest.component.clone(), error })?;
         Ok(Self { path: path.to_owned(), code, manifest, said })
@@ -109,18 +127,21 @@ impl Package {
     }
 }
 
-fn bare(path: &Path) -> (Manifest, Vec<Diagnostic>) {
-    (Manifest { component: path.to_owned(), config: Object::new(), ..Manifest::default() }, Vec::new())
+fn bare(path: &Path) -> PackageFiles {
+    let manifest = Manifest { component: path.to_owned(), config: Object::new(), ..Manifest::default() };
+    PackageFiles { manifest, component: Vec::new(), written: None, diagnostics: Vec::new() }
 }
 
-fn manifest(folder: &Path, events: &Events) -> Result<(Manifest, Vec<Diagnostic>), LoadError> {
+/// Everything but the component.
+fn manifest(folder: &Path, events: &Events) -> Result<PackageFiles, LoadError> {
     let path = folder.join("plugin.json");
     let bytes = read(&path, LARGEST_MANIFEST)?;
-    let (mut manifest, said) =
+    let written = Some((path.clone(), Digest::of(&bytes)));
+    let (mut manifest, diagnostics) =
         plugin_json::parse(&bytes, &path, events).map_err(|error| LoadError::Manifest { path, error })?;
     manifest.component = folder.join(&manifest.component);
     refuse_escape(folder, &manifest.component)?;
-    Ok((manifest, said))
+    Ok(PackageFiles { manifest, component: Vec::new(), written, diagnostics })
 }
 
 /// A link may lead out of the package although the name does not.

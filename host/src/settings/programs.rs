@@ -18,6 +18,11 @@ const RUNNERS: [&str; 28] = [
 
 const SCRIPTS: [&str; 7] = ["sh", "py", "js", "mjs", "ts", "rb", "pl"];
 
+/// Whether the word names a program that runs what it is given.
+pub(crate) fn is_runner(word: &str) -> bool {
+    RUNNERS.contains(&word.rsplit('/').next().unwrap_or(word))
+}
+
 /// A warning where the program or script of a command hook does not exist. Looks at the file system.
 pub fn missing_programs(hook: &HookSpec, surroundings: &Surroundings) -> Option<Diagnostic> {
     let HookKind::Command(command) = &hook.kind else { return None };
@@ -64,7 +69,7 @@ fn chosen(words: &[(String, bool)]) -> Vec<String> {
         if is_script(word) || (is_program && word.contains('/')) {
             found.push(word.clone());
         }
-        if !RUNNERS.contains(&word.rsplit('/').next().unwrap_or(word)) {
+        if !is_runner(word) {
             break;
         }
         is_program = false;

@@ -35,7 +35,7 @@ impl Inspected {
             },
             _ => path,
         };
-        let PackageFiles { manifest, component, diagnostics } = PackageFiles::read(path, &Events::default())?;
+        let PackageFiles { manifest, component, diagnostics, .. } = PackageFiles::read(path, &Events::default())?;
         let inspection = match wasm::inspect(&component) {
             Ok(inspection) => inspection,
             Err(error) => bail!("{}: {error}", manifest.component.display()),

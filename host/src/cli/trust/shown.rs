@@ -1,0 +1,204 @@
+//! What a project would run, literally, for a person and as JSON.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::diagnostic::printable;
+use crate::event::Object;
+use crate::hook::{HookEnv, HookKind, HookSpec};
+use crate::plugin::Digest;
+use crate::settings::{Dropped, Why};
+use crate::source::{Scope, Source};
+use crate::trust::{Brought, BroughtHook, NamedFile};
+
+use super::super::style::{DIM, HEAD, WARNING};
+
+/// What a project brings, ready to be shown.
+pub(super) struct Shown {
+    /// Its canonical path.
+    pub(super) project: PathBuf,
+    /// Of all of it.
+    pub(super) digest: Digest,
+    /// Whether it is trusted as it is now.
+    pub(super) trusted: bool,
+    hooks: Vec<Line>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ShownJson<'a> {
+    project: &'a PathBuf,
+    digest: String,
+    trusted: bool,
+    hooks: &'a [Line],
+}
+
+/// One hook.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line {
+    event: String,
+    name: String,
+    source: String,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matcher: Option<String>,
+    #[serde(rename = "if", skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plugin: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Object::is_empty")]
+    config: Object,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sets: Vec<(String, String)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    keeps: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<FileLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaces: Option<String>,
+}
+
+#[derive(Serialize)]
+struct FileLine {
+    path: PathBuf,
+    sha256: Option<String>,
+}
+
+impl Shown {
+    /// `dropped` tells which of the user's hooks are replaced.
+    pub(super) fn new(project: PathBuf, brought: &Brought, trusted: bool, dropped: &[Dropped]) -> Self {
+        let hooks = brought.hooks().iter().map(|hook| Line::new(hook, replaced(hook, dropped))).collect();
+        Self { project, digest: brought.digest(), trusted, hooks }
+    }
+
+    pub(super) fn json(&self) -> ShownJson<'_> {
+        let Self { project, digest, trusted, hooks } = self;
+        ShownJson { project, digest: digest.to_string(), trusted: *trusted, hooks }
+    }
+
+    pub(super) fn page(&self) -> String {
+        let project = printable(&self.project.to_string_lossy());
+        if self.hooks.is_empty() {
+            return format!("{HEAD}{project}{HEAD:#} brings nothing to run, so there is nothing to trust\n");
+        }
+        let mut page = format!("{HEAD}{project}{HEAD:#} would run\n\n");
+        for hook in &self.hooks {
+            hook.on(&mut page);
+        }
+        page.push_str(&format!(
+            "{DIM}Not covered: what these programs and scripts load in turn, and folders.{DIM:#}\n\
+             digest  {}\n",
+            self.digest
+        ));
+        if self.trusted {
+            page.push_str("trusted as it is now\n");
+        }
+        page
+    }
+}
+
+/// The user's hook whose place this one takes.
+fn replaced<'a>(hook: &BroughtHook, dropped: &'a [Dropped]) -> Option<&'a HookSpec> {
+    let same = |drop: &&Dropped| {
+        drop.source == Source::Settings(Scope::User)
+            && drop.spec.event == hook.spec.event
+            && drop.spec.name == hook.spec.name
+            && matches!(drop.why, Why::Replaced { .. })
+    };
+    dropped.iter().find(same).map(|drop| &drop.spec)
+}
+
+impl Line {
+    fn new(hook: &BroughtHook, replaced: Option<&HookSpec>) -> Self {
+        let spec = &hook.spec;
+        let mut line = Self {
+            event: spec.event.to_string(),
+            name: spec.name.to_string(),
+            source: hook.source.to_string(),
+            kind: spec.kind.name().as_str(),
+            matcher: (!spec.matcher.is_everything()).then(|| spec.matcher.text().to_owned()),
+            condition: spec.condition.as_ref().map(|condition| condition.text().to_owned()),
+            command: None,
+            args: None,
+            text: None,
+            plugin: None,
+            config: Object::new(),
+            sets: Vec::new(),
+            keeps: Vec::new(),
+            files: hook.files.iter().map(FileLine::new).collect(),
+            replaces: replaced.map(|spec| spec.place.to_string()),
+        };
+        line.runs(&spec.kind);
+        line
+    }
+
+    fn runs(&mut self, kind: &HookKind) {
+        match kind {
+            HookKind::Command(command) => {
+                self.command = Some(command.command.clone());
+                self.args = command.args.clone();
+                match &command.env {
+                    HookEnv::Keep(names) => self.keeps.clone_from(names),
+                    HookEnv::Set(values) => self.sets.clone_from(values),
+                }
+            }
+            HookKind::Callback(callback) => {
+                self.plugin = Some(callback.plugin.clone());
+                self.config = callback.config.clone();
+            }
+            HookKind::Inject(inject) => self.text = Some(inject.text.clone()),
+            HookKind::Function(_) => {}
+        }
+    }
+
+    /// Everything on lines of its own, in the words of the settings: nothing is cut.
+    fn on(&self, page: &mut String) {
+        let matcher = self.matcher.as_ref().map(|text| format!("matcher {text}"));
+        let condition = self.condition.as_ref().map(|text| format!("if {text}"));
+        let head: Vec<_> = [Some(self.source.clone()), matcher, condition].into_iter().flatten().collect();
+        let [event, name, head] = [self.event.as_str(), &self.name, &head.join(", ")].map(printable);
+        page.push_str(&format!("{HEAD}{event}{HEAD:#} {name} {DIM}({head}){DIM:#}\n"));
+        for (what, value) in self.rows() {
+            page.push_str(&format!("  {what:<8} {}\n", printable(&value)));
+        }
+        if let Some(place) = &self.replaces {
+            page.push_str(&format!("  {WARNING}replaces{WARNING:#} your own hook at {}\n", printable(place)));
+        }
+        page.push('\n');
+    }
+
+    fn rows(&self) -> Vec<(&'static str, String)> {
+        let mut rows = Vec::new();
+        rows.extend(self.command.iter().map(|command| ("runs", command.clone())));
+        rows.extend(self.args.iter().flatten().map(|arg| ("with", arg.clone())));
+        rows.extend(self.text.iter().map(|text| ("says", text.clone())));
+        rows.extend(self.plugin.iter().map(|path| ("plugin", path.display().to_string())));
+        rows.extend(self.config.iter().map(|(key, value)| ("config", format!("{key} = {value}"))));
+        rows.extend(self.sets.iter().map(|(name, value)| ("sets", format!("{name}={value}"))));
+        rows.extend(self.keeps.iter().map(|name| ("reads", format!("{name} of your environment, secret or not"))));
+        rows.extend(self.files.iter().map(|file| ("file", file.text())));
+        rows
+    }
+}
+
+impl FileLine {
+    fn new(file: &NamedFile) -> Self {
+        Self { path: file.path.clone(), sha256: file.digest.map(|digest| digest.to_string()) }
+    }
+
+    fn text(&self) -> String {
+        let path = self.path.display();
+        match &self.sha256 {
+            Some(digest) => format!("{path} {digest}"),
+            None => format!("{path} cannot be read or is too large, so this hook will not run"),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What of a project is in force: where trust is the store's, only what was trusted exactly as it is.
+//!
+//! Owns the last trusted reading of a project, kept while what lies on the disk is another one. What a digest covers is
+//! `trust`'s; what becomes of a reading is `load`'s.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::event::Events;
+use crate::hook::{HookKind, HookSpec};
+use crate::policy::Trust;
+use crate::settings;
+use crate::source::{Scope, Source};
+use crate::surroundings::Surroundings;
+use crate::trust::{Brought, Root, Seal, TrustStore, TrustedBy};
+use crate::wire::settings::Parsed;
+
+use super::package::PackageFiles;
+
+/// On whose word the project is trusted, and what of it is.
+#[derive(Debug)]
+pub(super) struct Trusting(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    by: TrustedBy,
+    /// What the project brought when it was last read.
+    found: Option<Arc<Brought>>,
+    /// What was last trusted.
+    in_force: Option<Arc<Project>>,
+}
+
+/// One reading of a project, plugins and all.
+#[derive(Debug)]
+pub(super) struct Project {
+    files: Vec<Parsed>,
+    plugins: HashMap<PathBuf, Result<PackageFiles, String>>,
+    brought: Arc<Brought>,
+}
+
+/// What a reading of the settings comes to.
+#[derive(Debug)]
+pub(super) struct Standing {
+    /// Whether the project is trusted.
+    pub(super) trust: Trust,
+    /// The files whose hooks are registered.
+    pub(super) files: Vec<Parsed>,
+    /// What is to be said about it.
+    pub(super) said: Vec<Diagnostic>,
+    /// The reading that is trusted, where trust is the store's.
+    project: Option<Arc<Project>>,
+}
+
+impl Trusting {
+    pub(super) fn new(by: TrustedBy) -> Self {
+        Self(Mutex::new(State { by, found: None, in_force: None }))
+    }
+
+    /// What the project brought when it was last read; `None` where trust is not the store's.
+    pub(super) fn found(&self) -> Option<Arc<Brought>> {
+        self.state().found.clone()
+    }
+
+    /// What is wrong with the store.
+    pub(super) fn doubts(&self) -> Option<Diagnostic> {
+        let state = self.state();
+        let TrustedBy::Store(store) = &state.by else { return None };
+        let place = store.path().map(Place::file).unwrap_or_default();
+        let said = Diagnostic::warning(place, format!("the trust store trusts nothing: {}", store.problem()?));
+        Some(said.hint("look at it, and remove it if it is not yours"))
+    }
+
+    /// Takes the project for trusted as `digest`, as long as the host lives.
+    pub(super) fn admit(&self, surroundings: &Surroundings, digest: crate::plugin::Digest) {
+        if let (TrustedBy::Store(store), Some(root)) = (&mut self.state().by, Root::of(surroundings)) {
+            store.admit(root.real(), digest);
+        }
+    }
+
+    /// What of these files is in force.
+    pub(super) fn settle(&self, files: Vec<Parsed>, surroundings: &Surroundings, events: &Events) -> Standing {
+        let mut state = self.state();
+        let store = match &state.by {
+            TrustedBy::Word(trust) => {
+                return Standing { trust: *trust, files, said: Vec::new(), project: None };
+            }
+            TrustedBy::Store(store) => store,
+        };
+        let project = Arc::new(Project::read(&files, surroundings, events));
+        let trusted = project.is_trusted_by(store);
+        state.found = Some(project.brought.clone());
+        if trusted {
+            state.in_force = Some(project);
+            return Standing { trust: Trust::Trusted, files, said: Vec::new(), project: state.in_force.clone() };
+        }
+        match &state.in_force {
+            None => Standing { trust: Trust::Untrusted, files, said: Vec::new(), project: None },
+            Some(before) => before.instead_of(files),
+        }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Project {
+    fn read(files: &[Parsed], surroundings: &Surroundings, events: &Events) -> Self {
+        let files: Vec<_> = files.iter().filter(|file| is_projects(file)).cloned().collect();
+        // Merged without the user's: a digest is the project's alone.
+        let hooks = settings::merge(files.clone()).hooks;
+        let mut plugins = HashMap::new();
+        for (_, spec) in &hooks {
+            if let HookKind::Callback(callback) = &spec.kind {
+                let read = |path: &PathBuf| PackageFiles::read(path, events).map_err(|error| error.to_string());
+                plugins.entry(callback.plugin.clone()).or_insert_with_key(read);
+            }
+        }
+        let files_of = |path: &Path| plugins.get(path)?.as_ref().ok().map(PackageFiles::digests);
+        let brought = match Root::of(surroundings) {
+            Some(root) => Brought::new(root, hooks, files_of),
+            None => Brought::default(),
+        };
+        Self { files, plugins, brought: Arc::new(brought) }
+    }
+
+    /// A project that brings nothing to run needs no trust.
+    fn is_trusted_by(&self, store: &TrustStore) -> bool {
+        let known = self.brought.project().and_then(|project| store.digest_of(project));
+        self.brought.is_empty() || known == Some(self.brought.digest())
+    }
+
+    /// The user's files are as they are now, the project's as they were.
+    fn instead_of(self: &Arc<Self>, now: Vec<Parsed>) -> Standing {
+        let place = now.iter().find(|file| is_projects(file)).map(|file| Place::file(&file.file.path));
+        let message = "what the project brings to run has changed and is not trusted; what was trusted stays in force";
+        let said = Diagnostic::warning(place.unwrap_or_default(), message);
+        let mut files: Vec<_> = now.into_iter().filter(|file| !is_projects(file)).collect();
+        files.extend(self.files.iter().cloned());
+        let said = vec![said.hint("look at it with `tacklebox trust`")];
+        Standing { trust: Trust::Trusted, files, said, project: Some(self.clone()) }
+    }
+}
+
+impl Standing {
+    /// The files of a project's plugin as they were when the digest was taken; `None` where nobody took one.
+    pub(super) fn plugin(&self, source: &Source, path: &Path) -> Option<Result<PackageFiles, String>> {
+        let project = self.project.as_ref().filter(|_| of_project(source))?;
+        project.plugins.get(path).cloned()
+    }
+
+    /// What is to be checked before each run of a hook.
+    pub(super) fn seal(&self, source: &Source, spec: &HookSpec) -> Option<Seal> {
+        self.project.as_ref()?.brought.seal(source, spec)
+    }
+
+    /// Without trust no code of the project's own is compiled, let alone asked to describe itself.
+    pub(super) fn keeps_out(&self, source: &Source) -> bool {
+        self.trust == Trust::Untrusted && of_project(source)
+    }
+}
+
+fn is_projects(file: &Parsed) -> bool {
+    of_project(&Source::Settings(file.file.scope))
+}
+
+fn of_project(source: &Source) -> bool {
+    matches!(source, Source::Settings(Scope::Project | Scope::Local))
+}

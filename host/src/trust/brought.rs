@@ -1,0 +1,98 @@
+//! What a project brings to run, with everything its digest covers.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::hook::{HookKind, HookSpec};
+use crate::plugin::Digest;
+use crate::source::Source;
+
+use super::canonical;
+use super::named::{NamedFile, Root, named_files};
+use super::seal::Seal;
+
+/// What a project brings to run.
+#[derive(Clone, Debug, Default)]
+pub struct Brought {
+    root: Option<Arc<Root>>,
+    hooks: Vec<BroughtHook>,
+}
+
+/// One hook of a project's settings, and the files that were looked at for it.
+#[derive(Clone, Debug)]
+pub struct BroughtHook {
+    /// Which of the project's settings name it.
+    pub source: Source,
+    /// What they say.
+    pub spec: HookSpec,
+    /// The files that the words of its command name; of a plugin, its component and its `plugin.json`.
+    pub files: Vec<NamedFile>,
+}
+
+impl Brought {
+    /// These hooks of the project's own, in order. `plugin` tells the files of a plugin, each with its digest; a plugin
+    /// that cannot be read has none.
+    pub fn new(
+        root: Root,
+        hooks: Vec<(Source, HookSpec)>,
+        plugin: impl Fn(&Path) -> Option<Vec<(PathBuf, Digest)>>,
+    ) -> Self {
+        let hooks = hooks.into_iter().map(|(source, spec)| {
+            let files = files(&root, &spec, &plugin);
+            BroughtHook { source, spec, files }
+        });
+        let hooks = hooks.collect();
+        Self { root: Some(Arc::new(root)), hooks }
+    }
+
+    /// Whether there is nothing to trust.
+    pub fn is_empty(&self) -> bool {
+        self.hooks.is_empty()
+    }
+
+    /// The hooks, in order.
+    pub fn hooks(&self) -> &[BroughtHook] {
+        &self.hooks
+    }
+
+    /// The project's canonical path; `None` where there is no project.
+    pub fn project(&self) -> Option<&Path> {
+        self.root.as_ref().map(|root| root.real())
+    }
+
+    /// The digest of all of it: the same on every machine, wherever the project lies.
+    ///
+    /// It is the SHA-256 of one line of text for the form's version and one line of JSON for each hook, in order: every
+    /// field that has an effect, and the path and SHA-256 of every file. Lines and files of settings have no part in it.
+    pub fn digest(&self) -> Digest {
+        let mut text = canonical::HEAD.to_owned();
+        if let Some(root) = &self.root {
+            for hook in &self.hooks {
+                text.push_str(&canonical::line(hook, root));
+                text.push('\n');
+            }
+        }
+        Digest::of(text.as_bytes())
+    }
+
+    /// What is to be checked before each run of this hook, where it is a command of the project's.
+    pub fn seal(&self, source: &Source, spec: &HookSpec) -> Option<Seal> {
+        let HookKind::Command(command) = &spec.kind else { return None };
+        let hook = self.hooks.iter().find(|hook| hook.source == *source && hook.spec == *spec)?;
+        Some(Seal::new(self.root.clone()?, command.clone(), hook.files.clone()))
+    }
+}
+
+fn files(root: &Root, spec: &HookSpec, plugin: impl Fn(&Path) -> Option<Vec<(PathBuf, Digest)>>) -> Vec<NamedFile> {
+    match &spec.kind {
+        HookKind::Command(command) => named_files(root, command, None),
+        HookKind::Callback(callback) => match plugin(&callback.plugin) {
+            None => vec![NamedFile { path: root.seen(&callback.plugin), digest: None }],
+            Some(files) => {
+                let known = |(path, digest): (PathBuf, _)| NamedFile { path: root.seen(&path), digest: Some(digest) };
+                files.into_iter().map(known).collect()
+            }
+        },
+        HookKind::Function(_) | HookKind::Inject(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,85 @@
+//! The form in which a hook goes into the digest: a line of JSON with every field that has an effect, in fixed order.
+//!
+//! A field that is new in a hook does not compile until it stands here, too.
+
+use serde_json::{Value, json};
+
+use super::brought::BroughtHook;
+use super::named::Root;
+use crate::hook::{CallbackHook, CommandHook, HookEnv, HookKind, HookSpec, InjectHook, OnCut, OnError, Shell};
+use crate::matching::Dialect;
+
+/// The first line: a change of the form is a change of every digest.
+pub(super) const HEAD: &str = "tacklebox trust 1\n";
+
+/// The line of one hook, without its end.
+pub(super) fn line(hook: &BroughtHook, root: &Root) -> String {
+    let HookSpec { event, name, named, matcher, condition, kind, timeout, once, on_error, is_final, place: _ } =
+        &hook.spec;
+    let files: Vec<_> = hook
+        .files
+        .iter()
+        .map(|file| json!([file.path.to_string_lossy(), file.digest.map(|digest| digest.to_string())]))
+        .collect();
+    json!({
+        "source": hook.source.to_string(),
+        "event": event.as_str(),
+        "name": name.as_str(),
+        "named": named,
+        "matcher": matcher.text(),
+        "if": condition.as_ref().map(|condition| condition.text()),
+        "timeoutNanos": timeout.map(|timeout| timeout.as_nanos().to_string()),
+        "once": once,
+        "onError": on_error.map(|meaning| match meaning {
+            OnError::Pass => "pass",
+            OnError::Block => "block",
+        }),
+        "final": is_final,
+        "type": kind.name().as_str(),
+        "runs": runs(kind, root),
+        "files": files,
+    })
+    .to_string()
+}
+
+fn runs(kind: &HookKind, root: &Root) -> Value {
+    match kind {
+        HookKind::Command(command) => command_line(command),
+        HookKind::Callback(CallbackHook { plugin, function, config }) => json!({
+            "plugin": root.seen(plugin).to_string_lossy(),
+            "function": function,
+            "config": config,
+        }),
+        HookKind::Inject(InjectHook { text }) => json!({ "text": text }),
+        // Code of the embedder's own does not come from a project.
+        HookKind::Function(_) => Value::Null,
+    }
+}
+
+fn command_line(hook: &CommandHook) -> Value {
+    let CommandHook { command, args, shell, env, dialect, on_cut } = hook;
+    json!({
+        "command": command,
+        "args": args,
+        "shell": match shell {
+            Shell::Bash => "bash",
+            Shell::Powershell => "powershell",
+        },
+        "env": match env {
+            HookEnv::Keep(names) => json!({ "keep": names }),
+            HookEnv::Set(values) => json!({ "set": values }),
+        },
+        "dialect": match dialect {
+            Dialect::Freecode => "freecode",
+            Dialect::Claude => "claude",
+            Dialect::Deepseek => "deepseek",
+        },
+        "onCut": match on_cut {
+            OnCut::Run => "run",
+            OnCut::Block => "block",
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests;
