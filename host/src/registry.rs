@@ -3,13 +3,14 @@
 //! Knows no files and no patterns. A dispatch takes one [`Snapshot`] and never sees half a change; a dropped hook lives
 //! until the last dispatch that asks it has ended, and [`Dropped::ended`] waits for that.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
+use crate::bus::Count;
 use crate::event::EventName;
 use crate::hook::HookSpec;
 use crate::id::{Generation, HookName, Revision, SessionId};
@@ -212,6 +213,8 @@ pub struct Applied {
     pub revision: Revision,
     /// The generation that was registered; 0 where none was.
     pub generation: Generation,
+    /// How many hooks of each source were registered.
+    pub registered: Vec<Count>,
     /// What is no longer registered.
     pub dropped: Dropped,
 }
@@ -223,6 +226,8 @@ pub struct Dropped {
     pub hooks: usize,
     /// How many calls of them were still running when they were dropped.
     pub running: usize,
+    /// How many of each source and generation, in the order of the registry.
+    pub counts: Vec<Count>,
     lives: Vec<watch::Receiver<Life>>,
 }
 
@@ -230,6 +235,7 @@ impl Dropped {
     fn of(hooks: &[Arc<Hook>]) -> Self {
         Self {
             hooks: hooks.len(),
+            counts: counts(hooks),
             running: hooks.iter().map(|hook| hook.running.load(Ordering::Relaxed)).sum(),
             lives: hooks.iter().map(|hook| hook.life.subscribe()).collect(),
         }
@@ -241,6 +247,18 @@ impl Dropped {
             while life.changed().await.is_ok() {}
         }
     }
+}
+
+fn counts(hooks: &[Arc<Hook>]) -> Vec<Count> {
+    let mut counts: Vec<Count> = Vec::new();
+    for hook in hooks {
+        let (source, generation) = (&hook.source, hook.generation);
+        match counts.iter_mut().find(|count| count.source == *source && count.generation == generation) {
+            Some(count) => count.count += 1,
+            None => counts.push(Count { source: source.clone(), generation, count: 1 }),
+        }
+    }
+    counts
 }
 
 #[derive(Clone, Debug)]
@@ -307,6 +325,7 @@ impl Registry {
         let mut draft =
             Draft { sets: before.sets.clone(), disabled: before.disabled.clone(), gone: Vec::new(), cancels: false };
         let generation = draft.change(change, &mut generations);
+        let registered = draft.registered(&before);
         let revision = Revision(before.revision.0 + 1);
         self.current.store(Arc::new(Snapshot::new(revision, draft.sets, draft.disabled)));
         let dropped = Dropped::of(&draft.gone);
@@ -316,7 +335,7 @@ impl Registry {
                 hook.life.send_replace(Life::Cancelled);
             }
         }
-        Applied { revision, generation, dropped }
+        Applied { revision, generation, registered, dropped }
     }
 }
 
@@ -329,6 +348,13 @@ struct Draft {
 }
 
 impl Draft {
+    /// What was not there before.
+    fn registered(&self, before: &Snapshot) -> Vec<Count> {
+        let known: HashSet<_> = before.hooks().map(Arc::as_ptr).collect();
+        let new = self.sets.iter().flat_map(|set| &set.hooks).filter(|hook| !known.contains(&Arc::as_ptr(hook)));
+        counts(&new.cloned().collect::<Vec<_>>())
+    }
+
     fn change(&mut self, change: Change, generations: &mut HashMap<Counter, Generation>) -> Generation {
         let mut next = |key: &SetKey| {
             let counter = generations.entry(key.counter()).or_default();

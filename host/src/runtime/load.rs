@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::bus::Record;
 use crate::diagnostic::{Diagnostic, Place, printable};
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Revision, SessionId};
@@ -136,7 +137,7 @@ impl Runtime {
         self.say(&diagnostics);
         let count = hooks.len();
         let key = SetKey::Package(source, path.display().to_string());
-        let applied = self.dispatcher.registry.apply(Change::Replace { key, reach, hooks });
+        let applied = self.apply(Change::Replace { key, reach, hooks });
         Ok(Loaded {
             generation: applied.generation,
             revision: applied.revision,
@@ -166,7 +167,8 @@ impl Runtime {
         *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = merged.dropped;
         let disabled = Disabled { names: merged.user_disabled, all: merged.user_disable_all };
         let count = hooks.len();
-        let applied = self.dispatcher.registry.apply(Change::Settings { hooks, disabled });
+        let applied = self.apply(Change::Settings { hooks, disabled });
+        self.dispatcher.bus.tell(|| Record::Reloaded { revision: applied.revision, hooks: count });
         Loaded {
             generation: applied.generation,
             revision: applied.revision,
