@@ -3,6 +3,7 @@
 
 mod agent;
 mod chain;
+mod events;
 mod gate;
 mod plugins;
 mod settings;

@@ -19,6 +19,8 @@ const SLEEPERS: [(&str, &str); 5] = [
     ("tests/conformance/play.rs", "a process of the machine's is waited for"),
     ("host/src/executor/command/payload.rs", "a process of the machine's is waited for"),
     ("host/src/executor/command/tests.rs", "a process of the machine's is waited for"),
+    ("tests/conformance/expect.rs", "a process of the machine's is waited for"),
+    ("tests/conformance/play.rs", "the program's own end is waited for"),
 ];
 
 /// What is not left behind.
