@@ -1,5 +1,5 @@
-//! How an agent's own tests stand a fake in for the host: its code knows hooks by the trait `HookRuntime` alone, so a test
-//! chooses the verdicts and looks at which events were announced. No settings, no processes, no plugins.
+//! How an agent's own tests stand a fake in for the host: its code knows hooks by the trait `HookRuntime` alone, so a
+//! test chooses the verdicts and looks at which events were announced. No settings, no processes, no plugins.
 //!
 //! `cargo run -p tacklebox --example with_fake`
 

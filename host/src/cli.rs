@@ -3,7 +3,8 @@
 //! Owns the arguments, what is printed, and the exit codes; it sees only what any embedder sees. Answers go to stdout,
 //! everything else to stderr.
 //!
-//! - `demo`: a session to look at; `run`, `batch`, `list`, `explain`, `check`, `plugin`, `completions`: one command each
+//! - `demo`: a session to look at; `run`, `batch`, `list`, `explain`, `check`, `plugin`, `completions`: one command
+//!   each
 //! - `announcement`, `moment`: from what was said to a typed event; `host`: the host it is told to
 //! - `verdict`: the answer as JSON; `view`: the same for a person; `out`, `style`, `log`: how it is written
 //! - `exit`, `fault`: how the program ends; `conduct`: where futures run, and what a signal does
@@ -81,7 +82,8 @@ enum Command {
 ///
 /// # Errors
 ///
-/// The exit code, where there is nothing to do: help was asked for and printed, or the usage is wrong and that was said.
+/// The exit code, where there is nothing to do: help was asked for and printed, or the usage is wrong and that was
+/// said.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Exit> {
     Cli::try_parse_from(args).map_err(|error| {
         // Where stdout or stderr is closed nobody reads it.

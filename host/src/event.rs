@@ -1,6 +1,6 @@
 //! The moments of an agent's life: the one table of events, what each hands to its hooks, and what comes back.
 //!
-//! Owns names, classes, payloads and verdicts (contract: hooks, 1). Who is asked, how, and how answers are folded, is
+//! Owns names, classes, payloads and verdicts (HOOKS.md, 1). Who is asked, how, and how answers are folded, is
 //! said elsewhere. Everything that depends on the kind of event reads [`EventName::class`].
 
 mod compaction;
@@ -67,7 +67,7 @@ macro_rules! events {
         }
 
         impl EventName {
-            /// The fifteen built-in events, in the contract's order.
+            /// The fifteen built-in events, in the order of HOOKS.md, 1.
             pub const BUILT_IN: [EventName; [$(stringify!($name)),*].len()] = [$(EventName::$name),*];
 
             /// The name as settings write it.
@@ -248,7 +248,7 @@ pub fn merged(input: &Object, rewrite: &Object) -> Object {
     out
 }
 
-/// What the folded answers of a dispatch come to, in the words of the command line (contract: cli).
+/// What the folded answers of a dispatch come to, in the words of the command line (HOOKS.md, 11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decision {
     /// Go on.
@@ -317,7 +317,7 @@ pub trait Verdict: Clone + fmt::Debug + Send + Sync + 'static {
     fn unopposed() -> Self;
 }
 
-/// The name of the hook and the words with which a verdict was decided.
+/// The hook whose word a verdict is, or whose rewrite is to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecidedBy {
     /// The hook.

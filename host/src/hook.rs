@@ -18,7 +18,7 @@ pub use crate::matching::Dialect;
 use crate::matching::{Condition, Matcher};
 use crate::outcome::Outcome;
 
-/// The variables that the host sets for a command; a hook's own `env` cannot (contract: hooks, 3).
+/// The variables that the host sets for a command; a hook's own `env` cannot (HOOKS.md, 3).
 pub const OUR_VARIABLES: [&str; 24] = [
     "CLAUDE_SESSION_ID",
     "CLAUDE_TOOL_NAME",
@@ -70,7 +70,7 @@ pub struct HookSpec {
     pub once: bool,
     /// What a missing answer means; `None` is the default of kind and event.
     pub on_error: Option<OnError>,
-    /// Whether no other scope may replace it.
+    /// Whether no other scope may replace it; in user settings alone.
     pub is_final: bool,
     /// Where it was written.
     pub place: Place,
@@ -99,7 +99,7 @@ impl HookSpec {
         self.timeout.unwrap_or_else(|| self.kind.default_timeout()).min(LONGEST_TIMEOUT)
     }
 
-    /// What a missing answer of it means (contract: hooks, 2).
+    /// What a missing answer of it means (HOOKS.md, 2).
     pub fn means_by_silence(&self) -> OnError {
         self.on_error.unwrap_or_else(|| self.kind.default_on_error(&self.event))
     }
@@ -213,7 +213,7 @@ impl HookKind {
     }
 
     /// What a missing answer means where nothing else is said: a sandbox's limits can be provoked by a padded payload,
-    /// so on a gate a plugin's silence blocks.
+    /// so on a gate a plugin's silence blocks, and so does a function's.
     pub fn default_on_error(&self, event: &EventName) -> OnError {
         match self {
             Self::Callback(_) | Self::Function(_) if event.class().gate => OnError::Block,
@@ -222,7 +222,7 @@ impl HookKind {
     }
 }
 
-/// A shell command (contract: hooks, 3).
+/// A shell command (HOOKS.md, 3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandHook {
     /// The shell text; with `args`, the program.
@@ -281,7 +281,7 @@ impl Default for HookEnv {
 /// A hook that a WASM component answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallbackHook {
-    /// The component's file, or the folder of its package; empty where the component was given as bytes.
+    /// The component's file, or the folder of its package.
     pub plugin: PathBuf,
     /// Which of the plugin's hooks it is; without it, the hook's own name is told to the plugin.
     pub function: Option<String>,
@@ -339,7 +339,7 @@ impl FunctionHook {
         Self::Async { observes: false, run: Arc::new(move |event, cx| Box::pin(run(event, cx))) }
     }
 
-    /// A function that only looks on: what it sees is never another hook's rewrite.
+    /// A function that only looks on: it answers nothing, and is not asked about another hook's rewrite.
     pub fn observer<F, T>(run: F) -> Self
     where
         F: Fn(Event, Context) -> T + Send + Sync + 'static,

@@ -73,8 +73,3 @@ pub mod wire;
 pub use dispatch::fold::InputView;
 pub use port::HookRuntime;
 pub use runtime::{FakeRuntime, Runtime, RuntimeBuilder};
-
-/// The README's examples are compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-pub struct Readme;

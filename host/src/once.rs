@@ -1,4 +1,4 @@
-//! Which `once` hooks have run: once per session, source, event and name (contract: hooks, 8).
+//! Which `once` hooks have run: once per session, source, event and name (HOOKS.md, 8).
 //!
 //! Reserved when a hook is about to run, kept when it answered, free again where it gave no answer, or where its
 //! dispatch was dropped half-way.

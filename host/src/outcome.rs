@@ -1,7 +1,8 @@
 //! What one hook answered: it went on (perhaps with changes), it blocked, or it gave no answer.
 //!
-//! Three failures are three things here: the guest said no ([`Outcome::Block`]), the guest broke ([`Cause::Trapped`] and
-//! its kin), the host could not even ask it ([`Cause::CouldNotStart`]). What a missing answer *means* is for `fold`.
+//! Three failures are three things here: the guest said no ([`Outcome::Block`]), the guest broke ([`Cause::Trapped`]
+//! and its kin), the host could not even ask it ([`Cause::CouldNotStart`]). What a missing answer *means* is for
+//! `fold`.
 
 use std::fmt;
 use std::time::Duration;
@@ -98,7 +99,7 @@ pub enum Cause {
     Cut,
 }
 
-/// A plugin's limits (contract: plugins, 3).
+/// A plugin's limits (HOOKS.md, 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// Linear memory, in bytes, of all memories together.

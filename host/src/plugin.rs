@@ -90,7 +90,7 @@ pub struct Manifest {
     pub version: Option<String>,
     /// What it is for.
     pub description: Option<String>,
-    /// The component's file, from the package's folder.
+    /// The component's file: seen from the package's folder in `plugin.json`, with that folder once it was read.
     pub component: std::path::PathBuf,
     /// Its hooks, each of kind callback; `None` leaves that to `describe`.
     pub hooks: Option<Vec<crate::hook::HookSpec>>,

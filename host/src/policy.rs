@@ -3,7 +3,7 @@
 use crate::hook::{HookKind, HookSpec};
 use crate::source::Source;
 
-/// Whether the project is trusted. The embedder says so; there is no default (contract: hooks, 10).
+/// Whether the project is trusted. The embedder says so; there is no default (HOOKS.md, 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trust {
     /// Hooks run.
@@ -12,7 +12,7 @@ pub enum Trust {
     Untrusted,
 }
 
-/// Whose approvals count (contract: hooks, 9: `sources_that_may_approve`).
+/// Whose approvals count (HOOKS.md, 6: `sources_that_may_approve`).
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum MayApprove {
     /// Those of every source.
@@ -23,8 +23,8 @@ pub enum MayApprove {
 }
 
 impl MayApprove {
-    /// Whether an approval of `hook`, which `source` brought, counts. A plugin in the sandbox approves only where that was
-    /// granted, and nothing can be granted yet.
+    /// Whether an approval of `hook`, which `source` brought, counts. A plugin in the sandbox approves only where that
+    /// was granted, and nothing can be granted yet.
     pub fn allows(&self, hook: &HookSpec, source: &Source) -> bool {
         if matches!(hook.kind, HookKind::Callback(_)) {
             return false;

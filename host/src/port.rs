@@ -40,7 +40,8 @@ pub trait HookRuntime: Send + Sync {
     /// When a session begins.
     async fn session_start(&self, cx: &Context) -> Answer<SessionStart>;
 
-    /// When a session ends. What was kept for it alone is dropped afterwards.
+    /// When a session ends. Afterwards its `once` marks and what plugins kept in it are forgotten; hooks that were
+    /// registered for it stay until they are unregistered.
     async fn session_end(&self, input: &SessionEndInput, cx: &Context) -> Answer<SessionEnd>;
 
     /// When the agent is about to stop.

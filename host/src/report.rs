@@ -85,7 +85,7 @@ impl Skipped {
     }
 }
 
-/// A hook's end in one word (contract: cli).
+/// A hook's end in one word (HOOKS.md, 11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Word {
     /// It went on.

@@ -1,4 +1,4 @@
-//! Who brought a hook, and the order in which the sources are asked (contract: hooks, 6 and 8).
+//! Who brought a hook, and the order in which the sources are asked (HOOKS.md, 6 and 8).
 //! What a source may do is for `policy` to say.
 
 use std::fmt;

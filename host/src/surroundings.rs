@@ -20,7 +20,7 @@ pub struct Surroundings {
 /// How much of the host's environment a command inherits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Inherit {
-    /// Everything but what looks like a secret (contract: hooks, 3).
+    /// Everything but what looks like a secret (HOOKS.md, 3).
     #[default]
     LessSecrets,
     /// Everything.

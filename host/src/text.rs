@@ -1,4 +1,4 @@
-//! The caps on texts, and the marker in which a cut text ends (contract: hooks, 1).
+//! The caps on texts, and the marker in which a cut text ends (HOOKS.md, 1).
 //! Owns how a text is cut; which text is, callers say.
 
 use std::borrow::Cow;

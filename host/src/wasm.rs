@@ -4,7 +4,8 @@
 //! a missing answer means is said elsewhere; no type of the engine is seen outside.
 //!
 //! - `engine`: settings and linkers; `ticker`: the clock that ends guests; `places`: how many at a time
-//! - `inspection`, `name`, `imports`: what a file is, from its bytes; `component`: from bytes to code
+//! - `inspection`, `name`, `imports`: what a file is, from its bytes; `component`: from bytes to code; `load_error`:
+//!   why a file is refused; `bindings`: the interface
 //! - `instance`: one call; `limits`: what it may use; `question`, `answer`, `trap`: in and out
 //! - `log`, `config`, `state`, `process`, `wasi`: what a guest may import
 

@@ -3,6 +3,7 @@
 
 mod agent;
 mod chain;
+mod cli;
 mod events;
 mod gate;
 mod plugins;

@@ -15,12 +15,8 @@ const EMPTY_NAMES: [&str; 8] = ["common", "helper", "helpers", "manager", "misc"
 /// Files in which a thread sleeps, and why no clock can be turned there.
 const SLEEPERS: [(&str, &str); 5] = [
     ("host/src/wasm/ticker.rs", "the thread that ticks"),
-    ("tests/conformance/expect.rs", "a process of the machine's is waited for"),
-    ("tests/conformance/play.rs", "a process of the machine's is waited for"),
     ("host/src/executor/command/payload.rs", "a process of the machine's is waited for"),
     ("host/src/executor/command/tests.rs", "a process of the machine's is waited for"),
-    ("tests/conformance/expect.rs", "a process of the machine's is waited for"),
-    ("tests/conformance/play.rs", "the program's own end is waited for"),
 ];
 
 /// What is not left behind.

@@ -2,12 +2,20 @@
 //! program does not reach them; dropping what is awaited ends them.
 
 use std::future::Future;
+use std::time::Duration;
 
 use anyhow::Context as _;
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Handle};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::{Instant, sleep};
 
 use super::exit::Exit;
+
+/// How long hooks that were told to end may take: a little longer than the executor gives them.
+const GRACE: Duration = Duration::from_millis(2500);
+
+/// How long a compiler at work is waited for.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Runs `work` to its end, or until a signal asks for an end.
 pub(super) fn run(work: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exit> {
@@ -20,9 +28,28 @@ pub(super) fn run(work: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::R
             signal = asked_to_end() => signal,
         }
     });
-    // What may still block, say a compiler at work, is not waited for.
-    runtime.shutdown_background();
+    // The work was dropped, and with it every hook was told to end.
+    if let Ok(Exit::Signal(_)) = done {
+        runtime.block_on(hooks_ended());
+    }
+    // Not in the background: whatever is dropped here still has to end its processes.
+    runtime.shutdown_timeout(PATIENCE);
     done
+}
+
+/// Ending a hook's processes is a task that outlives the hook; a second signal waits for none.
+async fn hooks_ended() {
+    let tasks = Handle::current().metrics();
+    let until = Instant::now() + GRACE;
+    let all = async {
+        while tasks.num_alive_tasks() > 0 && Instant::now() < until {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        () = all => {}
+        _ = asked_to_end() => {}
+    }
 }
 
 async fn asked_to_end() -> anyhow::Result<Exit> {

@@ -1,4 +1,4 @@
-//! The exit codes, in one place (contract: cli).
+//! The exit codes, in one place (HOOKS.md, 11).
 
 use std::process::ExitCode;
 

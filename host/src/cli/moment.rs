@@ -1,6 +1,7 @@
 //! From an announcement to the typed event of the facade, and back to what all verdicts have in common.
 //!
-//! Owns which keys of `input` each event reads. What is missing there has a default; what is of a wrong type is refused.
+//! Owns which keys of `input` each event reads. What is missing there has a default; what is of a wrong type is
+//! refused.
 
 use anyhow::bail;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The verdict as one JSON object (contract: cli). Owns its keys; one without a value is left out.
+//! The verdict as one JSON object (HOOKS.md, 11). Owns its keys; one without a value is left out.
 
 use serde::Serialize;
 

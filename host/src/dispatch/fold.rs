@@ -1,4 +1,4 @@
-//! Many answers, one verdict: pure, in order of registration, never in order of arrival (contract: hooks, 6).
+//! Many answers, one verdict: pure, in order of registration, never in order of arrival (HOOKS.md, 6).
 //!
 //! Owns what each hook gets to see, what a missing answer means, and whose word counts. Runs nothing and waits for
 //! nothing: `run` and `recheck` drive it.

@@ -1,4 +1,4 @@
-//! A rewrite cannot pass a guard, wherever it stands (contract: hooks, 6).
+//! A rewrite cannot pass a guard, wherever it stands (HOOKS.md, 6).
 //!
 //! When a chain ends with other arguments or another prompt than it began with, every hook that matches those and has
 //! neither seen exactly them nor written them is asked about them, also one that did not match before.

@@ -146,7 +146,8 @@ impl Runtime {
 
     /// Reads the settings files anew and puts their hooks in the place of those before them, as one swap.
     ///
-    /// A file that cannot be read, or is not JSON, keeps the hooks of its last good reading.
+    /// A file that cannot be read, or is not JSON, keeps the hooks of its last good reading; one that is gone keeps
+    /// none. A hook whose plugin cannot be loaded is left out, and said so.
     pub async fn reload(&self) -> Loaded {
         let _turn = self.loading.turn.lock().await;
         let merged = match self.loading.reads_settings {

@@ -1,4 +1,4 @@
-//! What several settings files come to together (contract: hooks, 7). Pure.
+//! What several settings files come to together (HOOKS.md, 7). Pure.
 //!
 //! A hook is taken away only by somebody who may, and every one that is taken away is kept among the [`Dropped`].
 

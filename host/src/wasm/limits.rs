@@ -1,4 +1,4 @@
-//! What a plugin may use (contract: plugins, 3), and the ledger that holds one instance to it.
+//! What a plugin may use (HOOKS.md, 5), and the ledger that holds one instance to it.
 //!
 //! Time is counted by `ticker`, the log by `log`, the state by `session`.
 
@@ -29,8 +29,8 @@ pub(super) const HANDED_OVER: usize = 16 << 20;
 /// The most memory that a plugin can be given, in bytes.
 pub const MOST_MEMORY: usize = 1 << 30;
 
-/// The limits that a person can set for a plugin; what they do not set stands at its default, and what
-/// is set too high counts as the most there is.
+/// The limits that whoever loads a plugin can set; what is set too high counts as the most there is. The runtime takes
+/// the defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Linear memory, in bytes, of all memories together. 64 MiB; at most [`MOST_MEMORY`].

@@ -55,7 +55,7 @@ impl Tool for Tools {
     }
 }
 
-/// Reading is free; a shell that greps or redirects is asked about, all else is allowed.
+/// A shell that greps is asked about, all else is allowed.
 pub(super) fn rules(call: &ToolCall, _: &Context) -> Rule {
     let greps = |value: &serde_json::Value| value.as_str().is_some_and(|command| command.starts_with("grep"));
     match call.input.get("command") {

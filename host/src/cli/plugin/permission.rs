@@ -1,6 +1,6 @@
-//! Which permission an import could use (contract: plugins, 2).
+//! Which permission an import could use; none can be granted in this version (HOOKS.md, 5).
 
-/// The permissions that `plugin.json` may ask for.
+/// The permissions that an import could use, as `plugin.json` names them.
 pub(super) const ALL: [&str; 5] = ["read", "write", "env", "http", "run"];
 
 /// What an import is for, as far as permissions go.

@@ -1,5 +1,5 @@
-//! The environment of a command, in the contract's four steps: the host's less secrets, less what could steer a shell
-//! or pass for ours, ours, and the hook's own (contract: hooks, 3). Pure: starts nothing, reads no process's variables.
+//! The environment of a command, in four steps: the host's less secrets, less what could steer a shell or pass for
+//! ours, ours, and the hook's own (HOOKS.md, 3). Pure: starts nothing, reads no process's variables.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};

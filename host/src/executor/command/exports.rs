@@ -1,7 +1,8 @@
 //! The variables that a SessionStart command left in `CLAUDE_ENV_FILE`. The file is read as text, never run.
 //!
 //! Understood are assignments, with `export` or `declare -x` before them or alone, quoted as a shell quotes them.
-//! What would need a shell to find its value is left out with a warning: a `PATH` that says `$PATH` would be a broken one.
+//! What would need a shell to find its value is left out with a warning: a `PATH` that says `$PATH` would be a broken
+//! one.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! Which of the host's variables look like secrets (contract: hooks, 3).
+//! Which of the host's variables look like secrets (HOOKS.md, 3).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

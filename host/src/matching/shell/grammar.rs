@@ -60,7 +60,8 @@ pub(super) fn parse(lexed: &Lexed) -> Result<Parsed, Refusal> {
     Ok(walk.parsed)
 }
 
-/// Refuses what nests too deep. Words that are no keywords where they stand are counted too; that errs on the safe side.
+/// Refuses what nests too deep. Words that are no keywords where they stand are counted too; that errs on the safe
+/// side.
 fn bounded(lexed: &Lexed) -> Result<(), Refusal> {
     let (mut depth, mut cases, mut prefixes) = (0_usize, 0_usize, 0_usize);
     for placed in &lexed.lexemes {

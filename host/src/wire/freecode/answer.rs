@@ -1,6 +1,7 @@
 //! The JSON object that a freecode command may print: its keys, and which of them decide.
 //!
-//! Keys that are not known are skipped without recursion, so a hook that echoes its payload is read however deep that is.
+//! Keys that are not known are skipped without recursion, so a hook that echoes its payload is read however deep that
+//! is.
 
 use std::fmt;
 
