@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::event::EventName;
 use crate::hook::HookSpec;
-use crate::id::{Generation, HookName, Revision};
+use crate::id::{Generation, HookName, Revision, SessionId};
 use crate::plugin::Code;
 use crate::source::{Reach, Scope, Source, SourceKind, Sources};
 
@@ -29,6 +29,8 @@ pub struct Hook {
     pub reach: Reach,
     /// The plugin that answers it, where one does.
     pub code: Option<Arc<dyn Code>>,
+    /// Why the plugin that should is not there: the hook is asked all the same, and cannot answer.
+    pub missing: Option<Arc<str>>,
     running: AtomicUsize,
     // Last, so that whoever waits for the end of it finds the plugin gone.
     life: watch::Sender<()>,
@@ -42,6 +44,7 @@ impl Hook {
             generation,
             reach: reach.clone(),
             code: new.code,
+            missing: new.missing,
             running: AtomicUsize::new(0),
             life: watch::channel(()).0,
         })
@@ -73,6 +76,20 @@ pub struct NewHook {
     pub source: Source,
     /// The plugin that answers it, where one does.
     pub code: Option<Arc<dyn Code>>,
+    /// Why the plugin that should is not there.
+    pub missing: Option<Arc<str>>,
+}
+
+impl NewHook {
+    /// One that no plugin answers.
+    pub fn new(spec: HookSpec, source: Source) -> Self {
+        Self { spec, source, code: None, missing: None }
+    }
+
+    /// One that this plugin answers.
+    pub fn answered_by(spec: HookSpec, source: Source, code: Arc<dyn Code>) -> Self {
+        Self { code: Some(code), ..Self::new(spec, source) }
+    }
 }
 
 /// Which set of a source is meant: what its author registers by hand stands apart from each package it loads.
@@ -167,6 +184,8 @@ pub enum Change {
     },
     /// Drops all hooks of these sources.
     RemoveAll(Sources),
+    /// Drops what was registered for this session alone, or for it and those under it.
+    EndSession(SessionId),
 }
 
 /// What a change came to.
@@ -315,6 +334,10 @@ impl Draft {
                 self.drop_where(|h| h.source == source && h.spec.event == event && h.spec.name == name);
                 Generation(0)
             }
+            Change::EndSession(session) => {
+                self.drop_where(|h| h.source == Source::Session(session.clone()) || h.reach.ends_with(&session));
+                Generation(0)
+            }
             Change::RemoveAll(sources) => {
                 self.drop_where(|h| sources.covers(&h.source));
                 Generation(0)
@@ -366,7 +389,7 @@ mod tests {
 
     fn hook(name: &str, source: &Source) -> NewHook {
         let spec = HookSpec::new(EventName::Stop, name, CommandHook::new("true").into());
-        NewHook { spec, source: source.clone(), code: None }
+        NewHook::new(spec, source.clone())
     }
 
     fn add(registry: &Registry, source: Source, names: &[&str]) -> Applied {

@@ -35,6 +35,9 @@ use crate::settings;
 use crate::source::{Reach, Source, Sources};
 use crate::surroundings::Surroundings;
 
+/// How much of what was said is kept.
+const MOST_DIAGNOSTICS: usize = 1000;
+
 /// A host of hooks.
 ///
 /// Cheap to share behind an `Arc`; every method takes `&self`. Dropping it drops every plugin.
@@ -66,7 +69,7 @@ impl Runtime {
         RuntimeBuilder::new(trust, surroundings)
     }
 
-    /// What was said when settings and plugins were loaded, the latest last.
+    /// What was said when settings and plugins were loaded, the latest last; the last thousand things.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -112,7 +115,7 @@ impl Runtime {
             if matches!(spec.kind, HookKind::Callback(_)) {
                 return Err(LoadError::CallbackFromCode { hook: spec.name });
             }
-            hooks.push(NewHook { spec, source: source.clone(), code: None });
+            hooks.push(NewHook::new(spec, source.clone()));
         }
         let applied = self.dispatcher.registry.apply(Change::Add { source, reach, hooks });
         Ok(Registered { generation: applied.generation, revision: applied.revision, dropped: applied.dropped })
@@ -141,7 +144,18 @@ impl Runtime {
         self.dispatcher.trust == Trust::Trusted || !self.dispatcher.registry.snapshot().project_brings_hooks()
     }
 
+    /// The revision counts changes, and most sessions end without one.
+    fn hooks_of_session(&self, session: &SessionId) -> bool {
+        let its = |hook: &std::sync::Arc<Hook>| {
+            hook.source == Source::Session(session.clone()) || hook.reach.ends_with(session)
+        };
+        self.dispatcher.registry.snapshot().hooks().any(its)
+    }
+
     fn forget_session(&self, session: &SessionId) {
+        if self.hooks_of_session(session) {
+            self.dispatcher.registry.apply(Change::EndSession(session.clone()));
+        }
         self.dispatcher.once.end_session(session);
         self.loading.end_session(session);
     }
@@ -150,6 +164,9 @@ impl Runtime {
         for diagnostic in new {
             tracing::warn!("{diagnostic}");
         }
-        self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(new);
+        let mut all = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend_from_slice(new);
+        let too_many = all.len().saturating_sub(MOST_DIAGNOSTICS);
+        all.drain(..too_many);
     }
 }

@@ -131,8 +131,8 @@ impl<'a> Run<'a> {
         let asked = executor::run(hook, &ask).await;
         let took = begun.elapsed();
         drop(running);
-        let call = told.look.call(told.event);
-        let accept = Accept { hook, saw: told.event, call: &call, may_approve: &self.with.may_approve };
+        let Dispatcher { tools, may_approve, .. } = self.with;
+        let accept = Accept { hook, saw: told.event, look: told.look, tools, may_approve };
         let outcome = accept.outcome(&asked);
         let cut = asked.cut;
         self.note(at, hook, &outcome, asked, took, told.recheck);
