@@ -102,6 +102,9 @@ pub enum Cause {
     NotAnAnswer(String),
     /// What it wanted changed was refused.
     RefusedRewrite(String),
+    /// It was dropped from the registry, and its calls cancelled. On a gate that blocks whatever its `onError` says: the
+    /// agent asks again, and meets the new set.
+    Cancelled,
     /// A function panicked; or the engine did, while it ran a plugin.
     Panicked(String),
 }
@@ -153,6 +156,7 @@ impl fmt::Display for Cause {
             Self::Failed(why) => write!(f, "failed: {why}"),
             Self::NotAnAnswer(why) => write!(f, "no proper answer: {why}"),
             Self::RefusedRewrite(why) => write!(f, "its rewrite was refused: {why}"),
+            Self::Cancelled => f.write_str("it was dropped while it ran, and cancelled"),
             Self::Panicked(why) => write!(f, "panicked: {why}"),
         }
     }

@@ -33,7 +33,16 @@ pub struct Hook {
     pub missing: Option<Arc<str>>,
     running: AtomicUsize,
     // Last, so that whoever waits for the end of it finds the plugin gone.
-    life: watch::Sender<()>,
+    life: watch::Sender<Life>,
+}
+
+/// What becomes of the calls of a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Life {
+    /// They finish.
+    Goes,
+    /// They are cancelled.
+    Cancelled,
 }
 
 impl Hook {
@@ -46,8 +55,14 @@ impl Hook {
             code: new.code,
             missing: new.missing,
             running: AtomicUsize::new(0),
-            life: watch::channel(()).0,
+            life: watch::channel(Life::Goes).0,
         })
+    }
+
+    /// Returns when its calls are cancelled, which for most hooks never happens.
+    pub async fn cancelled(&self) {
+        // The sender lives as long as the hook: this cannot fail.
+        let _ = self.life.subscribe().wait_for(|life| *life == Life::Cancelled).await;
     }
 
     /// Counts a call of it as running until the guard is dropped.
@@ -182,8 +197,10 @@ pub enum Change {
         /// The name.
         name: HookName,
     },
-    /// Drops all hooks of these sources.
+    /// Drops all hooks of these sources; calls of them that run finish.
     RemoveAll(Sources),
+    /// Drops all hooks of these sources, and cancels calls of them that run.
+    RemoveAllNow(Sources),
     /// Drops what was registered for this session alone, or for it and those under it.
     EndSession(SessionId),
 }
@@ -206,11 +223,11 @@ pub struct Dropped {
     pub hooks: usize,
     /// How many calls of them were still running when they were dropped.
     pub running: usize,
-    lives: Vec<watch::Receiver<()>>,
+    lives: Vec<watch::Receiver<Life>>,
 }
 
 impl Dropped {
-    fn of(hooks: Vec<Arc<Hook>>) -> Self {
+    fn of(hooks: &[Arc<Hook>]) -> Self {
         Self {
             hooks: hooks.len(),
             running: hooks.iter().map(|hook| hook.running.load(Ordering::Relaxed)).sum(),
@@ -287,11 +304,19 @@ impl Registry {
         // One writer at a time; readers are not held up.
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.current.load_full();
-        let mut draft = Draft { sets: before.sets.clone(), disabled: before.disabled.clone(), gone: Vec::new() };
+        let mut draft =
+            Draft { sets: before.sets.clone(), disabled: before.disabled.clone(), gone: Vec::new(), cancels: false };
         let generation = draft.change(change, &mut generations);
         let revision = Revision(before.revision.0 + 1);
         self.current.store(Arc::new(Snapshot::new(revision, draft.sets, draft.disabled)));
-        Applied { revision, generation, dropped: Dropped::of(draft.gone) }
+        let dropped = Dropped::of(&draft.gone);
+        if draft.cancels {
+            // Only now: who is cancelled asks again, and is to meet the new set.
+            for hook in &draft.gone {
+                hook.life.send_replace(Life::Cancelled);
+            }
+        }
+        Applied { revision, generation, dropped }
     }
 }
 
@@ -300,6 +325,7 @@ struct Draft {
     sets: Vec<Set>,
     disabled: Disabled,
     gone: Vec<Arc<Hook>>,
+    cancels: bool,
 }
 
 impl Draft {
@@ -332,6 +358,11 @@ impl Draft {
             }
             Change::Remove { source, event, name } => {
                 self.drop_where(|h| h.source == source && h.spec.event == event && h.spec.name == name);
+                Generation(0)
+            }
+            Change::RemoveAllNow(sources) => {
+                self.drop_where(|h| sources.covers(&h.source));
+                self.cancels = true;
                 Generation(0)
             }
             Change::EndSession(session) => {

@@ -134,6 +134,11 @@ impl Runtime {
         self.dispatcher.registry.apply(Change::RemoveAll(sources.into())).dropped
     }
 
+    /// The same, but calls that run are cancelled: on a gate a cancelled hook blocks.
+    pub fn unregister_all_now(&self, sources: impl Into<Sources>) -> Dropped {
+        self.dispatcher.registry.apply(Change::RemoveAllNow(sources.into())).dropped
+    }
+
     /// For each hook of the event, in order: whether it would be asked, and which test decided. Runs nothing.
     pub fn explain(&self, event: &Event, cx: &Context) -> Vec<Explained> {
         self.dispatcher.explain(event, cx)

@@ -6,5 +6,6 @@ mod chain;
 mod cli;
 mod events;
 mod gate;
+mod generations;
 mod plugins;
 mod settings;

@@ -207,8 +207,8 @@ impl Fold {
             return self.withhold(by, hook, reason);
         }
         match hook.means_by_silence() {
-            OnError::Pass => Flow::GoesOn,
-            OnError::Block => self.refuse(by, hook, Block::new(reason, Said::ByNotAnswering)),
+            OnError::Pass if *cause != Cause::Cancelled => Flow::GoesOn,
+            OnError::Pass | OnError::Block => self.refuse(by, hook, Block::new(reason, Said::ByNotAnswering)),
         }
     }
 

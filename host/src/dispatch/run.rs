@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Context, DecidedBy, Event};
 use crate::executor;
 use crate::id::{DispatchId, Revision};
-use crate::outcome::Outcome;
+use crate::outcome::{Cause, Outcome};
 use crate::registry::Hook;
 use crate::report::{HookReport, Report, Skipped};
 
@@ -128,7 +128,10 @@ impl<'a> Run<'a> {
         };
         let running = hook.enter();
         let begun = Instant::now();
-        let asked = executor::run(hook, &ask).await;
+        let asked = tokio::select! {
+            asked = executor::run(hook, &ask) => asked,
+            () = hook.cancelled() => Outcome::NoAnswer(Cause::Cancelled).into(),
+        };
         let took = begun.elapsed();
         drop(running);
         let Dispatcher { tools, may_approve, .. } = self.with;
