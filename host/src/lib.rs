@@ -40,10 +40,12 @@
 //! - [`hook`], [`matching`], [`outcome`]: what is registered, whom it is about, what it may answer.
 //! - [`source`], [`registry`], [`policy`]: who brings hooks, how sets come and go, whose word counts; [`trust`]: what a
 //!   project brings to run, and the store of what a person trusts.
+//! - [`bus`]: what happens, as it happens, for whoever listens.
 //! - [`settings`], [`wire`]: the files people write; [`port`]: what the embedder supplies.
 //! - `wasm` (feature `wasm`): the sandbox; `cli` (feature `cli`): the program.
 
 pub mod ask;
+pub mod bus;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod diagnostic;

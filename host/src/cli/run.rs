@@ -18,6 +18,8 @@ use super::{batch, conduct, out, view};
 const EXAMPLES: &str = "\
 Examples:
   Ask the hooks of this project about a call:
+    tacklebox run PreToolUse --tool bash --input '{\"command\": \"rm -rf /\"}'
+  The same, whatever the project brings, without having looked at it:
     tacklebox run PreToolUse --tool bash --input '{\"command\": \"rm -rf /\"}' --trust
   Ask one plugin, without the project's settings in the way:
     tacklebox run PreToolUse --tool bash --input '{\"command\": \"ls\"}' --plugin guard.wasm --project /tmp

@@ -14,8 +14,20 @@ pub(super) const HEAD: &str = "tacklebox trust 1\n";
 
 /// The line of one hook, without its end.
 pub(super) fn line(hook: &BroughtHook, root: &Root) -> String {
-    let HookSpec { event, name, named, matcher, condition, kind, timeout, once, on_error, is_final, place: _ } =
-        &hook.spec;
+    let HookSpec {
+        event,
+        name,
+        named,
+        matcher,
+        condition,
+        kind,
+        timeout,
+        once,
+        on_error,
+        max_attempts,
+        is_final,
+        place: _,
+    } = &hook.spec;
     let files: Vec<_> = hook
         .files
         .iter()
@@ -34,6 +46,7 @@ pub(super) fn line(hook: &BroughtHook, root: &Root) -> String {
             OnError::Pass => "pass",
             OnError::Block => "block",
         }),
+        "maxAttempts": max_attempts,
         "final": is_final,
         "type": kind.name().as_str(),
         "runs": runs(kind, root),

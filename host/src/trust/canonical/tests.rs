@@ -59,6 +59,7 @@ fn every_field_of_a_hook_changes_the_digest() {
         hook(|h| h.once = true),
         hook(|h| h.on_error = Some(OnError::Block)),
         hook(|h| h.on_error = Some(OnError::Pass)),
+        hook(|h| h.max_attempts = Some(1)),
         hook(|h| h.is_final = true),
         command(|c| c.command = "exit 0".to_owned()),
         command(|c| c.args = Some(Vec::new())),
@@ -126,7 +127,7 @@ fn the_form_is_what_it_was() {
     let hook = BroughtHook { source: Source::Settings(Scope::Project), spec, files: vec![file] };
     let expected = concat!(
         r#"{"source":"project","event":"PreToolUse","name":"guard","named":true,"matcher":"","if":"bash(rm *)","#,
-        r#""timeoutNanos":null,"once":false,"onError":null,"final":false,"type":"command","runs":{"command":"exit 2","#,
+        r#""timeoutNanos":null,"once":false,"onError":null,"maxAttempts":null,"final":false,"type":"command","runs":{"command":"exit 2","#,
         r#""args":null,"shell":"bash","env":{"keep":[]},"dialect":"freecode","onCut":"run"},"files":[["a.sh","#,
         r#""e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"]]}"#,
     );
