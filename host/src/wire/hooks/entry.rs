@@ -114,16 +114,16 @@ impl<'e, 'd> Entry<'e, 'd> {
 
     /// The value of a field: the hook's own, else its group's.
     pub(crate) fn get(&self, name: &str) -> Option<&'e Value<'d>> {
-        self.own(name).or_else(|| self.from_group(name))
+        self.its_own(name).or_else(|| self.of_its_group(name))
     }
 
     /// The value of a field that the hook has itself.
-    pub(crate) fn own(&self, name: &str) -> Option<&'e Value<'d>> {
+    pub(crate) fn its_own(&self, name: &str) -> Option<&'e Value<'d>> {
         last(self.own, name).map(|property| &property.value)
     }
 
     /// The value of a field that its group has for all.
-    pub(crate) fn from_group(&self, name: &str) -> Option<&'e Value<'d>> {
+    pub(crate) fn of_its_group(&self, name: &str) -> Option<&'e Value<'d>> {
         let group = self.group.filter(|_| field::named(name).is_some_and(|field| field.group))?;
         last(group, name).map(|property| &property.value)
     }

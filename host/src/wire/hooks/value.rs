@@ -68,9 +68,9 @@ pub(super) fn on_error(entry: &mut Entry<'_, '_>) -> Option<OnError> {
     ];
     let mut said: Option<(&str, OnError)> = None;
     // What the hook says itself stands before what its group says for all, however either is spelt.
-    let own = spellings.iter().any(|(name, _)| entry.own(name).is_some());
+    let own = spellings.iter().any(|(name, _)| entry.its_own(name).is_some());
     for (name, read) in spellings {
-        let Some(value) = (if own { entry.own(name) } else { entry.from_group(name) }) else { continue };
+        let Some(value) = (if own { entry.its_own(name) } else { entry.of_its_group(name) }) else { continue };
         match (read(value), said) {
             (Ok(meaning), None) => said = Some((name, meaning)),
             (Ok(meaning), Some((first, other))) if meaning != other => {
