@@ -16,9 +16,11 @@ use crate::surroundings::Surroundings;
 /// A larger file has no digest, and a command that names it does not run.
 const LARGEST: u64 = 64 << 20;
 
-/// So many words of a command are looked at, and so many folders that it may go to.
+/// So many words of a command are looked at, and so many folders that it may go to. One with more does not run: what it
+/// names behind them nobody has seen.
 const MOST_WORDS: usize = 1000;
-const MOST_FOLDERS: usize = 8;
+const MOST_FOLDERS: usize = 32;
+const TOO_MANY: &str = "(more words or folders than are looked at)";
 
 /// The project's folder, by both of its names.
 #[derive(Clone, Debug)]
@@ -84,7 +86,11 @@ pub(super) fn named_files(root: &Root, command: &CommandHook, cwd: Option<&Path>
             }
         }
     }
-    found.into_iter().map(|(seen, at)| NamedFile::read(&at, seen)).collect()
+    let mut files: Vec<_> = found.into_iter().map(|(seen, at)| NamedFile::read(&at, seen)).collect();
+    if words.len() > MOST_WORDS || folders.len() > MOST_FOLDERS {
+        files.push(NamedFile { path: TOO_MANY.into(), digest: None });
+    }
+    files
 }
 
 /// Where a file of the project is, and how the project calls it: by its real place, or, where a link leads out, by the
@@ -109,7 +115,7 @@ fn folders(root: &Root, words: &BTreeSet<String>, cwd: Option<&Path>) -> Vec<Pat
         for start in &starts {
             let Ok(folder) = std::fs::canonicalize(start.join(word)) else { continue };
             let fits = folder.is_dir() && folder.starts_with(&root.real) && !folders.contains(&folder);
-            if fits && folders.len() < MOST_FOLDERS {
+            if fits && folders.len() <= MOST_FOLDERS {
                 folders.push(folder);
             }
         }
@@ -199,7 +205,7 @@ fn take(word: &str, words: &mut BTreeSet<String>) {
         let below = of_variable.or_else(|| piece.strip_prefix('/'));
         for name in std::iter::once(piece).chain(below) {
             let fits = !name.is_empty() && name.len() <= 4096 && !name.contains('\0');
-            if fits && words.len() < MOST_WORDS {
+            if fits && words.len() <= MOST_WORDS {
                 words.insert(name.to_owned());
             }
         }
@@ -284,6 +290,14 @@ mod tests {
         symlink("hooks/a.sh", folder.path().join("in.sh")).unwrap();
         symlink("/dev/zero", folder.path().join("zero.sh")).unwrap();
         assert_eq!(names(&root, &CommandHook::new("./out.sh; ./in.sh; ./zero.sh"), None), ["hooks/a.sh", "out.sh"]);
+    }
+
+    #[test]
+    fn a_command_with_too_many_words_is_not_taken_for_seen() {
+        let (_folder, root) = project();
+        let text = (0..=MOST_WORDS).map(|word| format!("w{word} ")).collect::<String>() + "hooks/a.sh";
+        let found = named_files(&root, &CommandHook::new(text), None);
+        assert_eq!(found.last(), Some(&NamedFile { path: TOO_MANY.into(), digest: None }));
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Shown {
             hook.on(&mut page);
         }
         page.push_str(&format!(
-            "{DIM}Not covered: what these programs and scripts load in turn, and folders.{DIM:#}\n\
+            "{DIM}Not covered: what these programs and scripts load in turn, folders, and programs found by PATH.{DIM:#}\n\
              digest  {}\n",
             self.digest
         ));
