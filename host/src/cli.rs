@@ -3,14 +3,15 @@
 //! Owns the arguments, what is printed, and the exit codes; it sees only what any embedder sees. Answers go to stdout,
 //! everything else to stderr.
 //!
-//! - `demo`: a session to look at; `run`, `batch`, `list`, `explain`, `check`, `plugin`, `completions`: one command
-//!   each
+//! - `demo`: a session to look at; `run`, `batch`, `list`, `explain`, `check`, `plugin`, `cache`, `completions`: one
+//!   command each
 //! - `announcement`, `moment`: from what was said to a typed event; `host`: the host it is told to
 //! - `verdict`: the answer as JSON; `view`: the same for a person; `out`, `style`, `log`: how it is written
 //! - `exit`, `fault`: how the program ends; `conduct`: where futures run, and what a signal does
 
 mod announcement;
 mod batch;
+mod cache;
 mod check;
 mod completions;
 mod conduct;
@@ -74,6 +75,8 @@ enum Command {
     Check(check::Args),
     /// Look at plugins
     Plugin(plugin::Args),
+    /// Show where the compiled code of plugins is kept, and how much it is
+    Cache(cache::Args),
     /// Print completions for a shell
     Completions(completions::Args),
 }
@@ -102,6 +105,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Explain(args) => explain::run(args),
         Command::Check(args) => check::run(args),
         Command::Plugin(args) => plugin::run(args),
+        Command::Cache(args) => cache::run(args),
         Command::Completions(args) => completions::run(args),
     };
     done.unwrap_or_else(|error| fault::report(&error))

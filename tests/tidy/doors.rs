@@ -10,7 +10,7 @@ const CRATES: [(&[&str], &[&str], &str); 7] = [
     (&["jsonc_parser"], &["wire"], "what comes from outside is read in `wire`"),
     (&["brush_parser", "fancy_regex", "regex"], &["matching"], "patterns and commands are compiled in `matching`"),
     (&["arc_swap"], &["registry"], "the registry alone swaps"),
-    (&["rustix"], &["executor", "cli"], "process groups and files' modes are the executor's"),
+    (&["rustix"], &["executor", "wasm", "cli"], "process groups and files' owners and modes are the effects'"),
     (&["tempfile"], &["executor", "cli"], "private files are the executor's"),
 ];
 

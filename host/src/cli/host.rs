@@ -44,7 +44,7 @@ impl HostArgs {
 
     /// Builds it.
     pub(super) async fn open(&self) -> anyhow::Result<Runtime> {
-        let runtime = Runtime::builder(self.trust(), self.surroundings()?).build().await?;
+        let runtime = Runtime::builder(self.trust(), self.surroundings()?).compile_cache().build().await?;
         for plugin in &self.plugins {
             runtime.load(self.source.clone(), plugin, Reach::Everywhere).await?;
         }

@@ -94,7 +94,7 @@ pub struct Loaded {
 }
 
 /// What loading needs to remember.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Loading {
     sandbox: Sandbox,
     reads_settings: bool,
@@ -105,8 +105,9 @@ pub(super) struct Loading {
 }
 
 impl Loading {
-    pub(super) fn new(reads_settings: bool) -> Self {
-        Self { reads_settings, ..Self::default() }
+    pub(super) fn new(reads_settings: bool, compile_cache: Option<PathBuf>) -> Self {
+        let sandbox = Sandbox::new(compile_cache);
+        Self { sandbox, reads_settings, good: Mutex::default(), turn: tokio::sync::Mutex::default() }
     }
 
     pub(super) fn end_session(&self, session: &SessionId) {
