@@ -1,5 +1,6 @@
 //! What a cache drops: what nobody used for long, and of the rest the least recently used where it is too much. Pure.
 
+use std::cmp::Reverse;
 use std::time::{Duration, SystemTime};
 
 use super::MOST_KEPT;
@@ -24,7 +25,7 @@ pub(super) struct Seen {
 
 /// The names of those that go.
 pub(super) fn superfluous(mut seen: Vec<Seen>, now: SystemTime) -> Vec<String> {
-    seen.sort_by(|a, b| b.used.cmp(&a.used));
+    seen.sort_by_key(|file| Reverse(file.used));
     let mut kept = 0_u64;
     let goes = seen.into_iter().filter(|file| {
         // What was used in the future was used just now.
