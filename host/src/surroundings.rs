@@ -2,7 +2,7 @@
 //! Read once, when the host is built, in [`Surroundings::of_this_process`]; nothing else asks the process.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a host knows of the machine it runs on.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +38,15 @@ impl Surroundings {
         let named = named.filter(|folder| folder.is_absolute());
         let cache = named.or_else(|| self.home.as_ref().map(|home| home.join(".cache")))?;
         Some(cache.join("tacklebox/compiled"))
+    }
+
+    /// The folder in which the agent works, there or not: `cwd`, from the project where it is relative, else the project.
+    pub fn folder(&self, cwd: Option<&Path>) -> Option<PathBuf> {
+        match (cwd, &self.project) {
+            (Some(cwd), Some(project)) => Some(project.join(cwd)),
+            (Some(cwd), None) => Some(cwd.to_owned()),
+            (None, project) => project.clone(),
+        }
     }
 
     /// Those of this process, for `project`. A relative path is taken from the current folder.

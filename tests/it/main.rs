@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agent;
+mod bus;
 mod chain;
 mod cli;
 mod events;
 mod gate;
+mod generations;
 mod plugins;
 mod settings;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::bus::Bus;
 use crate::diagnostic::Diagnostic;
 use crate::dispatch::Dispatcher;
 use crate::dispatch::fold::InputView;
@@ -152,6 +153,7 @@ impl RuntimeBuilder {
                 may_approve: self.may_approve,
                 view: self.view,
                 once: OnceSet::default(),
+                bus: Bus::default(),
             },
             events: Events::with(self.events),
             loading: Loading::new(self.settings, self.compile_cache),
