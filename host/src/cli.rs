@@ -3,7 +3,7 @@
 //! Owns the arguments, what is printed, and the exit codes; it sees only what any embedder sees. Answers go to stdout,
 //! everything else to stderr.
 //!
-//! - `demo`: a session to look at; `run`, `batch`, `list`, `explain`, `check`, `trust`, `plugin`, `completions`: one
+//! - `demo`: a session to look at; `run`, `batch`, `list`, `explain`, `check`, `trust`, `plugin`, `cache`, `completions`: one
 //!   command each
 //! - `announcement`, `moment`: from what was said to a typed event; `host`: the host it is told to
 //! - `verdict`: the answer as JSON; `view`: the same for a person; `out`, `style`, `log`: how it is written
@@ -11,6 +11,7 @@
 
 mod announcement;
 mod batch;
+mod cache;
 mod check;
 mod completions;
 mod conduct;
@@ -80,6 +81,8 @@ enum Command {
     Untrust(trust::UntrustArgs),
     /// Look at plugins
     Plugin(plugin::Args),
+    /// Show where the compiled code of plugins is kept, and how much it is
+    Cache(cache::Args),
     /// Print completions for a shell
     Completions(completions::Args),
 }
@@ -110,6 +113,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Trust(args) => trust::run(args),
         Command::Untrust(args) => trust::forget(args),
         Command::Plugin(args) => plugin::run(args),
+        Command::Cache(args) => cache::run(args),
         Command::Completions(args) => completions::run(args),
     };
     done.unwrap_or_else(|error| fault::report(&error))

@@ -30,6 +30,16 @@ pub enum Inherit {
 }
 
 impl Surroundings {
+    /// Where the person's compiled plugins are kept (HOOKS.md, 5): in `$XDG_CACHE_HOME`, else in `.cache` of the home
+    /// folder; nowhere without both.
+    pub fn compile_cache(&self) -> Option<PathBuf> {
+        let named = self.env.iter().find(|(name, _)| name == "XDG_CACHE_HOME").map(|(_, value)| PathBuf::from(value));
+        // As the XDG base directory specification has it: a relative one counts as none.
+        let named = named.filter(|folder| folder.is_absolute());
+        let cache = named.or_else(|| self.home.as_ref().map(|home| home.join(".cache")))?;
+        Some(cache.join("tacklebox/compiled"))
+    }
+
     /// The folder in which the agent works, there or not: `cwd`, from the project where it is relative, else the project.
     pub fn folder(&self, cwd: Option<&Path>) -> Option<PathBuf> {
         match (cwd, &self.project) {
@@ -47,5 +57,24 @@ impl Surroundings {
         let home = env.iter().find(|(name, _)| name == "HOME").map(|(_, value)| PathBuf::from(value));
         let project = std::path::absolute(&project).unwrap_or(project);
         Self { home: home.filter(|h| h.is_absolute()), project: Some(project), env, inherit: Inherit::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_compile_cache_is_where_the_person_keeps_caches() {
+        let at = |named: &[&str], home: Option<&str>| {
+            let env = named.iter().map(|value| ("XDG_CACHE_HOME".into(), value.into())).collect();
+            Surroundings { home: home.map(PathBuf::from), env, ..Surroundings::default() }.compile_cache()
+        };
+        assert_eq!(at(&["/c"], Some("/h")), Some("/c/tacklebox/compiled".into()));
+        for nowhere in ["", "c"] {
+            assert_eq!(at(&[nowhere], Some("/h")), Some("/h/.cache/tacklebox/compiled".into()));
+        }
+        assert_eq!(at(&[], Some("/h")), Some("/h/.cache/tacklebox/compiled".into()));
+        assert_eq!(at(&[], None), None);
     }
 }

@@ -4,13 +4,14 @@
 //! a missing answer means is said elsewhere; no type of the engine is seen outside.
 //!
 //! - `engine`: settings and linkers; `ticker`: the clock that ends guests; `places`: how many at a time
-//! - `inspection`, `name`, `imports`: what a file is, from its bytes; `component`: from bytes to code; `load_error`:
-//!   why a file is refused; `bindings`: the interface
+//! - `inspection`, `name`, `imports`: what a file is, from its bytes; `component`: from bytes to code; `cache`: code that
+//!   was compiled before; `load_error`: why a file is refused; `bindings`: the interface
 //! - `instance`: one call; `limits`: what it may use; `question`, `answer`, `trap`: in and out
 //! - `log`, `config`, `state`, `process`, `wasi`: what a guest may import
 
 mod answer;
 mod bindings;
+mod cache;
 mod component;
 mod config;
 mod engine;
@@ -51,6 +52,7 @@ use crate::plugin::{Code, Digest, PluginInfo};
 use crate::session::{Claim, PluginStates, StateOwner};
 use crate::source::Source;
 
+pub use self::cache::{CacheError, CompileCache, Stock};
 pub use self::engine::EngineError;
 pub use self::imports::MissingImport;
 pub use self::inspection::{Inspection, Kind};
@@ -97,6 +99,7 @@ impl Owner {
 pub struct Plugins {
     room: Arc<Room>,
     shelf: Shelf,
+    cache: Option<CompileCache>,
     states: PluginStates,
 }
 
@@ -117,13 +120,20 @@ impl Plugins {
     }
 
     fn of(room: Room, states: PluginStates) -> Self {
-        Self { room: Arc::new(room), shelf: Shelf::default(), states }
+        Self { room: Arc::new(room), shelf: Shelf::default(), cache: None, states }
+    }
+
+    /// The same sandbox, and what this one compiles is kept in `cache` and taken from there.
+    #[must_use]
+    pub fn caching_in(mut self, cache: CompileCache) -> Self {
+        self.cache = Some(cache);
+        self
     }
 
     /// Makes a plugin of a component's bytes: compiles, links and instantiates it, and has it describe itself.
     ///
     /// Not for the path of a call: compiling may take seconds, on a thread that may block. A component whose bytes are
-    /// loaded already, for whomever, is not compiled again.
+    /// loaded already, for whomever, is not compiled again, and neither is one whose code is in the cache.
     ///
     /// # Errors
     ///
@@ -135,7 +145,7 @@ impl Plugins {
 
     async fn load_unguarded(&self, bytes: &[u8], owner: Owner, limits: Limits) -> Result<Arc<dyn Code>, LoadError> {
         let limits = limits.bounded();
-        let compiled = component::compile(&self.room, &self.shelf, bytes).await?;
+        let compiled = component::compile(&self.room, &self.shelf, self.cache.as_ref(), bytes).await?;
         let info = component::describe(&self.room, &compiled, limits).await?;
         let name = owner.name.unwrap_or_else(|| info.name.clone());
         if name.as_str().trim().is_empty() {

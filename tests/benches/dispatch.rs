@@ -15,7 +15,7 @@ use tacklebox::matching::Matcher;
 use tacklebox::policy::Trust;
 use tacklebox::source::{Reach, Source};
 use tacklebox::surroundings::Surroundings;
-use tacklebox::{HookRuntime, Runtime};
+use tacklebox::{HookRuntime, Runtime, RuntimeBuilder};
 
 const GUARD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../example-plugins/no-rm-rf/no-rm-rf.wasm");
 
@@ -152,11 +152,26 @@ fn coming_and_going(bench: &mut Bench) {
     });
 }
 
+/// What the first loading of a plugin costs in a host.
+fn loading(bench: &mut Bench) {
+    let folder = tempfile::tempdir().unwrap();
+    let load = async |host: RuntimeBuilder| {
+        let host = host.build().await.unwrap();
+        host.load(Source::Sdk, GUARD, Reach::Everywhere).await.unwrap();
+    };
+    let bare = || Runtime::builder(Trust::Trusted, Surroundings::default()).without_settings();
+    let cached = || bare().compile_cache_in(folder.path().join("compiled"));
+    bench.tokio.block_on(load(cached()));
+    bench.case("a host loads no-rm-rf.wasm", "compiled", async || load(bare()).await);
+    bench.case("a host loads no-rm-rf.wasm", "from the cache", async || load(cached()).await);
+}
+
 fn main() {
     let mut bench = Bench::new();
     guards(&mut bench);
     nobody_asked(&mut bench);
     coming_and_going(&mut bench);
+    loading(&mut bench);
     bench.criterion.final_summary();
     bench.side_by_side();
     println!("\na call of a plugin includes its fresh sandbox; a `bash -c` includes its process and that of grep");

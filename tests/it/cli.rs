@@ -401,3 +401,48 @@ fn completions_for_the_common_shells() {
         assert!(said.code == Some(0) && said.out.contains("explain"), "{shell}");
     }
 }
+
+#[test]
+fn what_one_run_compiles_the_next_one_takes_until_it_is_cleared() {
+    let world = World::new();
+    let guard = of_the_repository("example-plugins/no-rm-rf/no-rm-rf.wasm");
+    let empty = world.run(&["cache", "--json"]).json();
+    let folder = world.path("home/.cache/tacklebox/compiled");
+    assert_eq!(empty, json!({"folder": folder.to_str().unwrap(), "entries": 0, "bytes": 0}));
+    for from in ["Compiler", "Cache"] {
+        let said = world.run(&call("run", &["--plugin", &guard, "-v"]));
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert!(said.err.lines().any(|line| line.contains("code of") && line.contains(from)), "{}", said.err);
+    }
+    let full = world.run(&["cache"]);
+    assert!(full.out.contains("1 entry, ") && full.out.contains("KiB"), "{}", full.out);
+    let cleared = world.run(&["cache", "clear", "--json"]).json();
+    assert_eq!((&cleared["entries"], &cleared["cleared"]), (&json!(1), &json!(true)));
+    assert!(world.run(&["cache", "clear"]).out.starts_with("removed 0 entries, 0 bytes from "));
+}
+
+#[test]
+fn programs_that_start_at_once_share_one_cache() {
+    let world = World::new();
+    let guard = of_the_repository("example-plugins/no-rm-rf/no-rm-rf.wasm");
+    let running: Vec<_> = (0..4).map(|_| world.command(&call("run", &["--plugin", &guard])).spawn().unwrap()).collect();
+    for program in running {
+        assert_eq!(program.wait_with_output().unwrap().status.code(), Some(2));
+    }
+    assert_eq!(world.run(&["cache", "--json"]).json()["entries"], 1);
+}
+
+#[test]
+fn a_cache_that_others_can_open_is_named_and_left_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new();
+    let folder = world.path("home/.cache/tacklebox/compiled");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let said = world.run(&["cache", "clear"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.err.contains("open to others") && said.err.contains("hint:"), "{}", said.err);
+    let guard = of_the_repository("example-plugins/no-rm-rf/no-rm-rf.wasm");
+    assert_eq!(world.run(&call("run", &["--plugin", &guard])).code, Some(2));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+}

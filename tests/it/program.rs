@@ -48,7 +48,7 @@ impl World {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tacklebox-under-test"));
         command.args(args).current_dir(self.path("project")).env("HOME", self.path("home")).env_remove("NO_COLOR");
-        command.env_remove("XDG_CONFIG_HOME");
+        command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_CACHE_HOME");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -12,8 +12,8 @@ const CRATES: [(&[&str], &[&str], &str); 7] = [
     (&["arc_swap"], &["registry"], "the registry alone swaps"),
     (
         &["rustix"],
-        &["executor", "trust", "cli"],
-        "process groups are the executor's, the lock on the trust store is its own",
+        &["executor", "trust", "wasm", "cli"],
+        "process groups are the executor's, the lock on the trust store is its own, owners and modes are the cache's",
     ),
     (&["tempfile"], &["executor", "trust", "cli"], "private files are the executor's and the trust store's"),
 ];

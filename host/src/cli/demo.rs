@@ -72,8 +72,15 @@ struct Session {
 impl Session {
     async fn begin(world: &World) -> anyhow::Result<Self> {
         let mut surroundings = Surroundings::of_this_process(world.project());
+        let compile_cache = surroundings.compile_cache();
         surroundings.home = Some(world.home());
-        let runtime = Arc::new(Runtime::builder(Trust::Trusted, surroundings).build().await?);
+        let host = Runtime::builder(Trust::Trusted, surroundings);
+        // Not the one of a home that is gone afterwards.
+        let host = match compile_cache {
+            Some(folder) => host.compile_cache_in(folder),
+            None => host,
+        };
+        let runtime = Arc::new(host.build().await?);
         let redact = Source::Plugin("redact-secrets".into());
         runtime.load(redact, world.plugin("redact-secrets.wasm"), Reach::Everywhere).await?;
         let person = Arc::new(Person::default());

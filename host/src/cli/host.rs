@@ -40,7 +40,7 @@ impl HostArgs {
             true => Trust::Trusted.into(),
             false => TrustStore::of_this_user(&surroundings).into(),
         };
-        let runtime = Runtime::builder(trust, surroundings).build().await?;
+        let runtime = Runtime::builder(trust, surroundings).compile_cache().build().await?;
         for plugin in &self.plugins {
             runtime.load(self.source.clone(), plugin, Reach::Everywhere).await?;
         }

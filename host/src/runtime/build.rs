@@ -1,5 +1,7 @@
 //! Building a host: trust has no default, everything else does.
 
+use std::path::PathBuf;
+
 use crate::bus::Bus;
 use crate::diagnostic::Diagnostic;
 use crate::dispatch::Dispatcher;
@@ -25,6 +27,7 @@ use super::load::Loading;
 /// - events: the fifteen built-in ones
 /// - approvals: of every source; plugins in the sandbox approve nothing
 /// - a chain sees the arguments as the model gave them
+/// - the compiled code of plugins is kept nowhere: each host compiles anew
 /// - not strict: what is wrong with a settings file is said, and the rest of it works
 #[derive(Debug)]
 pub struct RuntimeBuilder {
@@ -36,6 +39,7 @@ pub struct RuntimeBuilder {
     view: InputView,
     settings: bool,
     strict: bool,
+    compile_cache: Option<PathBuf>,
 }
 
 /// Why a host is not built.
@@ -69,6 +73,7 @@ impl RuntimeBuilder {
             view: InputView::default(),
             settings: true,
             strict: false,
+            compile_cache: None,
         }
     }
 
@@ -107,6 +112,25 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Keeps the compiled code of plugins where the person's is kept ([`Surroundings::compile_cache`]), and takes it from
+    /// there: loading a plugin for the second time then takes milliseconds.
+    ///
+    /// Off unless asked for, since whoever can write to that folder can run code in this process: an agent whose tools,
+    /// though sandboxed, may write to it should have a place of its own ([`RuntimeBuilder::compile_cache_in`]), or none.
+    #[must_use]
+    pub fn compile_cache(mut self) -> Self {
+        self.compile_cache = self.surroundings.compile_cache();
+        self
+    }
+
+    /// Keeps the compiled code of plugins in this folder instead. It is made with mode 0700, or has it and is this
+    /// user's; else it is not used.
+    #[must_use]
+    pub fn compile_cache_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.compile_cache = Some(folder.into());
+        self
+    }
+
     /// Takes what is wrong with hooks on gates for an error.
     #[must_use]
     pub fn strict(mut self) -> Self {
@@ -132,7 +156,7 @@ impl RuntimeBuilder {
                 bus: Bus::default(),
             },
             events: Events::with(self.events),
-            loading: Loading::new(self.settings, self.trust),
+            loading: Loading::new(self.settings, self.trust, self.compile_cache),
             diagnostics: Default::default(),
             dropped: Default::default(),
         };

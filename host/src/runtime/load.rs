@@ -113,10 +113,10 @@ pub(super) struct Loading {
 }
 
 impl Loading {
-    pub(super) fn new(reads_settings: bool, by: TrustedBy) -> Self {
+    pub(super) fn new(reads_settings: bool, by: TrustedBy, compile_cache: Option<PathBuf>) -> Self {
         Self {
             trusting: Trusting::new(by),
-            sandbox: Sandbox::default(),
+            sandbox: Sandbox::new(compile_cache),
             reads_settings,
             good: Mutex::default(),
             turn: tokio::sync::Mutex::default(),

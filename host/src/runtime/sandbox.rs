@@ -1,16 +1,18 @@
 //! The sandbox, started when the first plugin is loaded: a host without plugins has no engine and no thread.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::id::{PluginName, SessionId};
 use crate::plugin::Code;
 use crate::session::PluginStates;
 use crate::source::Source;
-use crate::wasm::{EngineError, Limits, LoadError, Owner, Plugins};
+use crate::wasm::{CompileCache, EngineError, Limits, LoadError, Owner, Plugins};
 
 /// Loads plugins.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Sandbox {
+    cache: Option<CompileCache>,
     states: PluginStates,
     plugins: Mutex<Option<Plugins>>,
 }
@@ -28,6 +30,11 @@ pub enum PluginError {
 }
 
 impl Sandbox {
+    /// One that keeps compiled code in this folder.
+    pub(super) fn new(compile_cache: Option<PathBuf>) -> Self {
+        Self { cache: compile_cache.map(CompileCache::at), states: PluginStates::default(), plugins: Mutex::default() }
+    }
+
     /// Makes a plugin of a component's bytes.
     pub(super) async fn load(
         &self,
@@ -53,6 +60,10 @@ impl Sandbox {
             return Ok(plugins.clone());
         }
         let new = Plugins::new(self.states.clone())?;
+        let new = match &self.cache {
+            Some(cache) => new.caching_in(cache.clone()),
+            None => new,
+        };
         *plugins = Some(new.clone());
         Ok(new)
     }

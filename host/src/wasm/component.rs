@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
 
 use wasmtime::component::Component;
 
 use super::bindings::{self, PluginPre};
+use super::cache::CompileCache;
 use super::engine::Room;
 use super::inspection::{Inspection, Kind};
 use super::instance::{Deadline, Guest, Instance};
@@ -23,12 +25,23 @@ pub(super) struct Compiled {
     pub(super) code: PluginPre<Guest>,
     /// How many places an instance takes: one for each of its memories.
     pub(super) places: u32,
+    /// Where the code is from.
+    pub(super) origin: Origin,
     shelf: Shelf,
+}
+
+/// Where code is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// It was compiled just now.
+    Compiler,
+    /// It was compiled by a former host, or for a former loading.
+    Cache,
 }
 
 impl fmt::Debug for Compiled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Compiled").field("digest", &self.digest).finish_non_exhaustive()
+        f.debug_struct("Compiled").field("digest", &self.digest).field("origin", &self.origin).finish_non_exhaustive()
     }
 }
 
@@ -76,15 +89,20 @@ impl Shelf {
 }
 
 /// Compiles and links these bytes, or takes what was made of equal ones. Compiling runs on a thread that may block.
-pub(super) async fn compile(room: &Arc<Room>, shelf: &Shelf, bytes: &[u8]) -> Result<Arc<Compiled>, LoadError> {
+pub(super) async fn compile(
+    room: &Arc<Room>,
+    shelf: &Shelf,
+    cache: Option<&CompileCache>,
+    bytes: &[u8],
+) -> Result<Arc<Compiled>, LoadError> {
     let seen = Inspection::of(bytes)?;
     check(&seen)?;
     if let Some(compiled) = shelf.get(seen.digest) {
         return Ok(compiled);
     }
-    let (room, bytes, shelf) = (Arc::clone(room), bytes.to_vec(), shelf.clone());
+    let (room, bytes, shelf, cache) = (Arc::clone(room), bytes.to_vec(), shelf.clone(), cache.cloned());
     let compiling = tokio::task::spawn_blocking(move || {
-        let compiled = catch_unwind(AssertUnwindSafe(|| link(&room, &shelf, &bytes, &seen)));
+        let compiled = catch_unwind(AssertUnwindSafe(|| link(&room, &shelf, cache.as_ref(), &bytes, &seen)));
         compiled.map_err(|panic| LoadError::Panicked(panicked(&*panic)))?.map(|compiled| shelf.put(Arc::new(compiled)))
     });
     compiling.await.map_err(|error| LoadError::Panicked(error.to_string()))?
@@ -107,13 +125,40 @@ fn check(seen: &Inspection) -> Result<(), LoadError> {
     Ok(())
 }
 
-fn link(room: &Room, shelf: &Shelf, bytes: &[u8], seen: &Inspection) -> Result<Compiled, LoadError> {
-    let component =
-        Component::from_binary(&room.engine, bytes).map_err(|error| LoadError::Malformed(format!("{error:#}")))?;
+fn link(
+    room: &Room,
+    shelf: &Shelf,
+    cache: Option<&CompileCache>,
+    bytes: &[u8],
+    seen: &Inspection,
+) -> Result<Compiled, LoadError> {
+    let (component, origin) = code(room, cache, bytes, seen.digest)?;
     let places = places(room, &component)?;
     let linked = room.linker(seen.wants_wasi()).instantiate_pre(&component).and_then(PluginPre::new);
     let code = linked.map_err(|error| LoadError::WrongTypes(format!("{error:#}")))?;
-    Ok(Compiled { digest: seen.digest, code, places, shelf: shelf.clone() })
+    if let (Some(cache), Origin::Compiler) = (cache, origin) {
+        cache.put(&room.engine, seen.digest, &component);
+    }
+    Ok(Compiled { digest: seen.digest, code, places, origin, shelf: shelf.clone() })
+}
+
+/// From the cache, else from the compiler. Compiled code that a plugin ships is never taken: its bytes are compiled.
+fn code(
+    room: &Room,
+    cache: Option<&CompileCache>,
+    bytes: &[u8],
+    digest: Digest,
+) -> Result<(Component, Origin), LoadError> {
+    let start = Instant::now();
+    let (component, origin) = match cache.and_then(|cache| cache.get(&room.engine, digest)) {
+        Some(component) => (component, Origin::Cache),
+        None => {
+            let compiled = Component::from_binary(&room.engine, bytes);
+            (compiled.map_err(|error| LoadError::Malformed(format!("{error:#}")))?, Origin::Compiler)
+        }
+    };
+    tracing::debug!("code of {digest}: {origin:?}, {:.1?}", start.elapsed());
+    Ok((component, origin))
 }
 
 fn places(room: &Room, component: &Component) -> Result<u32, LoadError> {

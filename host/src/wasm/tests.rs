@@ -2,6 +2,7 @@
 
 mod asking;
 mod bad_files;
+mod cache;
 mod guests;
 mod isolation;
 mod limits;

@@ -10,11 +10,11 @@ use crate::hook::HookSpec;
 use crate::plugin::PluginInfo;
 use crate::session::PluginStates;
 use crate::source::Source;
-use crate::wasm::{Inspection, Kind, Limits, Owner, Plugins};
+use crate::wasm::{CompileCache, Inspection, Kind, Limits, Owner, Plugins};
 
 use super::super::exit::Exit;
 use super::super::style::{DIM, HEAD, HINT, WARNING};
-use super::super::{conduct, out};
+use super::super::{conduct, host, out};
 use super::inspected::Inspected;
 use super::permission::{self, Use};
 
@@ -116,6 +116,10 @@ async fn describe(inspected: &Inspected) -> anyhow::Result<PluginInfo> {
         None => owner,
     };
     let plugins = Plugins::new(PluginStates::default())?;
+    let plugins = match host::surroundings(None)?.compile_cache() {
+        Some(folder) => plugins.caching_in(CompileCache::at(folder)),
+        None => plugins,
+    };
     Ok(plugins.load(&inspected.bytes, owner, Limits::default()).await?.info().clone())
 }
 
