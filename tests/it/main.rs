@@ -5,6 +5,7 @@ mod agent;
 mod chain;
 mod cli;
 mod events;
+mod examples;
 mod gate;
 mod plugins;
 mod settings;
