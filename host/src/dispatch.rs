@@ -10,6 +10,7 @@ mod recheck;
 mod run;
 mod sight;
 
+use crate::bus::Bus;
 use crate::event::{Context, Event};
 use crate::id::DispatchId;
 use crate::matching::ToolTable;
@@ -41,6 +42,8 @@ pub struct Dispatcher {
     pub view: InputView,
     /// The `once` hooks that have run.
     pub once: OnceSet,
+    /// Where it is told what happens.
+    pub bus: Bus,
 }
 
 /// Why hooks are asked.

@@ -304,6 +304,8 @@ pub struct Summary {
     pub consent: Option<Consent>,
     /// Whether the agent is to stop altogether.
     pub stop: bool,
+    /// Stop: a hook wanted the agent to go on too often, and was ignored.
+    pub capped: bool,
     /// Environment variables that SessionStart hooks exported.
     pub exports: Vec<(String, String)>,
 }

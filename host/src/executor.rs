@@ -20,7 +20,10 @@ pub async fn run(hook: &Hook, ask: &Ask<'_>) -> Asked {
         }
         HookKind::Callback(callback) => match &hook.code {
             Some(code) => code.call(callback, ask).await,
-            None => Outcome::NoAnswer(Cause::CouldNotStart("its plugin is not loaded".to_owned())).into(),
+            None => {
+                let why = hook.missing.as_deref().unwrap_or("it has not been loaded");
+                Outcome::NoAnswer(Cause::CouldNotStart(format!("its plugin is not there: {why}"))).into()
+            }
         },
     }
 }

@@ -70,6 +70,8 @@ pub struct HookSpec {
     pub once: bool,
     /// What a missing answer means; `None` is the default of kind and event.
     pub on_error: Option<OnError>,
+    /// Stop: up to which attempt of a turn its block counts; `None` is 8.
+    pub max_attempts: Option<u32>,
     /// Whether no other scope may replace it; in user settings alone.
     pub is_final: bool,
     /// Where it was written.
@@ -89,6 +91,7 @@ impl HookSpec {
             timeout: None,
             once: false,
             on_error: None,
+            max_attempts: None,
             is_final: false,
             place: Place::default(),
         }
@@ -102,6 +105,11 @@ impl HookSpec {
     /// What a missing answer of it means (HOOKS.md, 2).
     pub fn means_by_silence(&self) -> OnError {
         self.on_error.unwrap_or_else(|| self.kind.default_on_error(&self.event))
+    }
+
+    /// Up to which attempt of a turn its block of a Stop counts.
+    pub fn most_attempts(&self) -> u32 {
+        self.max_attempts.unwrap_or(8)
     }
 
     /// The name under which a plugin is told which of its hooks is meant: `function` in settings, else its own.
@@ -127,6 +135,7 @@ impl HookSpec {
             && self.once == other.once
             && self.means_by_silence() == other.means_by_silence()
             && self.on_error == other.on_error
+            && self.most_attempts() == other.most_attempts()
     }
 }
 
@@ -216,6 +225,8 @@ impl HookKind {
     /// so on a gate a plugin's silence blocks, and so does a function's.
     pub fn default_on_error(&self, event: &EventName) -> OnError {
         match self {
+            // Nobody waits for what one that only looks on has to say.
+            Self::Function(FunctionHook::Async { observes: true, .. }) => OnError::Pass,
             Self::Callback(_) | Self::Function(_) if event.class().gate => OnError::Block,
             _ => OnError::Pass,
         }

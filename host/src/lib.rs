@@ -39,10 +39,12 @@
 //! - [`event`]: the one table of events, what each hands over, and its verdict; [`report`]: how a verdict came about.
 //! - [`hook`], [`matching`], [`outcome`]: what is registered, whom it is about, what it may answer.
 //! - [`source`], [`registry`], [`policy`]: who brings hooks, how sets come and go, whose word counts.
+//! - [`bus`]: what happens, as it happens, for whoever listens.
 //! - [`settings`], [`wire`]: the files people write; [`port`]: what the embedder supplies.
 //! - `wasm` (feature `wasm`): the sandbox; `cli` (feature `cli`): the program.
 
 pub mod ask;
+pub mod bus;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod diagnostic;

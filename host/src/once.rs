@@ -3,19 +3,21 @@
 //! Reserved when a hook is about to run, kept when it answered, free again where it gave no answer, or where its
 //! dispatch was dropped half-way.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::event::EventName;
+use crate::hook::HookSpec;
 use crate::id::{HookName, SessionId};
 use crate::registry::Hook;
 use crate::source::Source;
 
 type Key = (SessionId, Source, EventName, HookName);
 
-/// The `once` hooks that have run or are running.
+/// The `once` hooks that have run or are running, and what they were then: a reload that changes a hook lets it run
+/// again, and so does one that gives its made-up name to another.
 #[derive(Debug, Default)]
-pub struct OnceSet(Mutex<HashSet<Key>>);
+pub struct OnceSet(Mutex<HashMap<Key, HookSpec>>);
 
 /// A reservation; dropped without [`Reserved::keep`], it is free again.
 #[derive(Debug)]
@@ -28,16 +30,26 @@ impl OnceSet {
     /// Reserves `hook` in `session`; `None` where it has run there, or is running.
     pub fn reserve(&self, hook: &Hook, session: &SessionId) -> Option<Reserved<'_>> {
         let key = (session.clone(), hook.source.clone(), hook.spec.event.clone(), hook.spec.name.clone());
-        let is_new = self.keys().insert(key.clone());
-        is_new.then(|| Reserved { set: self, key: Some(key) })
+        let mut keys = self.keys();
+        if keys.get(&key).is_some_and(|ran| ran.same_effect(&hook.spec)) {
+            return None;
+        }
+        keys.insert(key.clone(), hook.spec.clone());
+        Some(Reserved { set: self, key: Some(key) })
+    }
+
+    /// Whether `hook` has run in `session`, or is running.
+    pub fn has_run(&self, hook: &Hook, session: &SessionId) -> bool {
+        let key = (session.clone(), hook.source.clone(), hook.spec.event.clone(), hook.spec.name.clone());
+        self.keys().get(&key).is_some_and(|ran| ran.same_effect(&hook.spec))
     }
 
     /// Forgets a session that has ended.
     pub fn end_session(&self, session: &SessionId) {
-        self.keys().retain(|(of, ..)| of != session);
+        self.keys().retain(|(of, ..), _| of != session);
     }
 
-    fn keys(&self) -> std::sync::MutexGuard<'_, HashSet<Key>> {
+    fn keys(&self) -> MutexGuard<'_, HashMap<Key, HookSpec>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -60,7 +72,7 @@ impl Drop for Reserved<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hook::{CommandHook, HookSpec};
+    use crate::hook::CommandHook;
     use crate::registry::{Change, NewHook, Registry};
     use crate::source::Reach;
 
@@ -68,7 +80,7 @@ mod tests {
     fn a_second_reservation_neither_waits_nor_frees_the_first() {
         let registry = Registry::default();
         let spec = HookSpec::new(EventName::Stop, "h", CommandHook::new("true").into());
-        let hooks = vec![NewHook { spec, source: Source::Sdk, code: None }];
+        let hooks = vec![NewHook::new(spec, Source::Sdk)];
         registry.apply(Change::Add { source: Source::Sdk, reach: Reach::Everywhere, hooks });
         let (set, hook) = (OnceSet::default(), registry.snapshot().hooks().next().unwrap().clone());
         let first = set.reserve(&hook, &"a".into()).unwrap();

@@ -55,6 +55,15 @@ pub struct Block {
     pub said: Said,
     /// Whether the agent is to stop altogether.
     pub stop: bool,
+    /// What the model is to read beside the reason.
+    pub context: Option<String>,
+}
+
+impl Block {
+    /// A no, and nothing beside it.
+    pub fn new(reason: impl Into<String>, said: Said) -> Self {
+        Self { reason: reason.into(), said, stop: false, context: None }
+    }
 }
 
 /// How a no was said. On PostToolUse it makes a difference: the tool has run, and a formatter that fails must not hide
@@ -93,10 +102,11 @@ pub enum Cause {
     NotAnAnswer(String),
     /// What it wanted changed was refused.
     RefusedRewrite(String),
+    /// It was dropped from the registry, and its calls cancelled. On a gate that blocks whatever its `onError` says: the
+    /// agent asks again, and meets the new set.
+    Cancelled,
     /// A function panicked; or the engine did, while it ran a plugin.
     Panicked(String),
-    /// It refuses cut payloads (`onCut`), and this one would have been cut.
-    Cut,
 }
 
 /// A plugin's limits (HOOKS.md, 5).
@@ -130,7 +140,7 @@ impl Cause {
     /// Whether the hook was asked and broke, or could not be asked at all.
     pub fn ending(&self) -> Ending {
         match self {
-            Self::CouldNotStart(_) | Self::Cut => Ending::CouldNotStart,
+            Self::CouldNotStart(_) => Ending::CouldNotStart,
             _ => Ending::Broke,
         }
     }
@@ -146,8 +156,8 @@ impl fmt::Display for Cause {
             Self::Failed(why) => write!(f, "failed: {why}"),
             Self::NotAnAnswer(why) => write!(f, "no proper answer: {why}"),
             Self::RefusedRewrite(why) => write!(f, "its rewrite was refused: {why}"),
+            Self::Cancelled => f.write_str("it was dropped while it ran, and cancelled"),
             Self::Panicked(why) => write!(f, "panicked: {why}"),
-            Self::Cut => f.write_str("the payload would have been cut, and `onCut` is `block`"),
         }
     }
 }
@@ -171,7 +181,7 @@ impl Outcome {
 
     /// Saying no in words.
     pub fn block(reason: impl Into<String>) -> Self {
-        Self::Block(Block { reason: reason.into(), said: Said::Explicitly, stop: false })
+        Self::Block(Block::new(reason, Said::Explicitly))
     }
 
     /// How the asking ended.

@@ -3,16 +3,17 @@
 //! Knows no files and no patterns. A dispatch takes one [`Snapshot`] and never sees half a change; a dropped hook lives
 //! until the last dispatch that asks it has ended, and [`Dropped::ended`] waits for that.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
+use crate::bus::Count;
 use crate::event::EventName;
 use crate::hook::HookSpec;
-use crate::id::{Generation, HookName, Revision};
+use crate::id::{Generation, HookName, Revision, SessionId};
 use crate::plugin::Code;
 use crate::source::{Reach, Scope, Source, SourceKind, Sources};
 
@@ -29,9 +30,20 @@ pub struct Hook {
     pub reach: Reach,
     /// The plugin that answers it, where one does.
     pub code: Option<Arc<dyn Code>>,
+    /// Why the plugin that should is not there: the hook is asked all the same, and cannot answer.
+    pub missing: Option<Arc<str>>,
     running: AtomicUsize,
     // Last, so that whoever waits for the end of it finds the plugin gone.
-    life: watch::Sender<()>,
+    life: watch::Sender<Life>,
+}
+
+/// What becomes of the calls of a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Life {
+    /// They finish.
+    Goes,
+    /// They are cancelled.
+    Cancelled,
 }
 
 impl Hook {
@@ -42,9 +54,16 @@ impl Hook {
             generation,
             reach: reach.clone(),
             code: new.code,
+            missing: new.missing,
             running: AtomicUsize::new(0),
-            life: watch::channel(()).0,
+            life: watch::channel(Life::Goes).0,
         })
+    }
+
+    /// Returns when its calls are cancelled, which for most hooks never happens.
+    pub async fn cancelled(&self) {
+        // The sender lives as long as the hook: this cannot fail.
+        let _ = self.life.subscribe().wait_for(|life| *life == Life::Cancelled).await;
     }
 
     /// Counts a call of it as running until the guard is dropped.
@@ -73,6 +92,20 @@ pub struct NewHook {
     pub source: Source,
     /// The plugin that answers it, where one does.
     pub code: Option<Arc<dyn Code>>,
+    /// Why the plugin that should is not there.
+    pub missing: Option<Arc<str>>,
+}
+
+impl NewHook {
+    /// One that no plugin answers.
+    pub fn new(spec: HookSpec, source: Source) -> Self {
+        Self { spec, source, code: None, missing: None }
+    }
+
+    /// One that this plugin answers.
+    pub fn answered_by(spec: HookSpec, source: Source, code: Arc<dyn Code>) -> Self {
+        Self { code: Some(code), ..Self::new(spec, source) }
+    }
 }
 
 /// Which set of a source is meant: what its author registers by hand stands apart from each package it loads.
@@ -165,8 +198,12 @@ pub enum Change {
         /// The name.
         name: HookName,
     },
-    /// Drops all hooks of these sources.
+    /// Drops all hooks of these sources; calls of them that run finish.
     RemoveAll(Sources),
+    /// Drops all hooks of these sources, and cancels calls of them that run.
+    RemoveAllNow(Sources),
+    /// Drops what was registered for this session alone, or for it and those under it.
+    EndSession(SessionId),
 }
 
 /// What a change came to.
@@ -176,6 +213,8 @@ pub struct Applied {
     pub revision: Revision,
     /// The generation that was registered; 0 where none was.
     pub generation: Generation,
+    /// How many hooks of each source were registered.
+    pub registered: Vec<Count>,
     /// What is no longer registered.
     pub dropped: Dropped,
 }
@@ -187,13 +226,16 @@ pub struct Dropped {
     pub hooks: usize,
     /// How many calls of them were still running when they were dropped.
     pub running: usize,
-    lives: Vec<watch::Receiver<()>>,
+    /// How many of each source and generation, in the order of the registry.
+    pub counts: Vec<Count>,
+    lives: Vec<watch::Receiver<Life>>,
 }
 
 impl Dropped {
-    fn of(hooks: Vec<Arc<Hook>>) -> Self {
+    fn of(hooks: &[Arc<Hook>]) -> Self {
         Self {
             hooks: hooks.len(),
+            counts: counts(hooks),
             running: hooks.iter().map(|hook| hook.running.load(Ordering::Relaxed)).sum(),
             lives: hooks.iter().map(|hook| hook.life.subscribe()).collect(),
         }
@@ -205,6 +247,18 @@ impl Dropped {
             while life.changed().await.is_ok() {}
         }
     }
+}
+
+fn counts(hooks: &[Arc<Hook>]) -> Vec<Count> {
+    let mut counts: Vec<Count> = Vec::new();
+    for hook in hooks {
+        let (source, generation) = (&hook.source, hook.generation);
+        match counts.iter_mut().find(|count| count.source == *source && count.generation == generation) {
+            Some(count) => count.count += 1,
+            None => counts.push(Count { source: source.clone(), generation, count: 1 }),
+        }
+    }
+    counts
 }
 
 #[derive(Clone, Debug)]
@@ -268,11 +322,20 @@ impl Registry {
         // One writer at a time; readers are not held up.
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.current.load_full();
-        let mut draft = Draft { sets: before.sets.clone(), disabled: before.disabled.clone(), gone: Vec::new() };
+        let mut draft =
+            Draft { sets: before.sets.clone(), disabled: before.disabled.clone(), gone: Vec::new(), cancels: false };
         let generation = draft.change(change, &mut generations);
+        let registered = draft.registered(&before);
         let revision = Revision(before.revision.0 + 1);
         self.current.store(Arc::new(Snapshot::new(revision, draft.sets, draft.disabled)));
-        Applied { revision, generation, dropped: Dropped::of(draft.gone) }
+        let dropped = Dropped::of(&draft.gone);
+        if draft.cancels {
+            // Only now: who is cancelled asks again, and is to meet the new set.
+            for hook in &draft.gone {
+                hook.life.send_replace(Life::Cancelled);
+            }
+        }
+        Applied { revision, generation, registered, dropped }
     }
 }
 
@@ -281,9 +344,17 @@ struct Draft {
     sets: Vec<Set>,
     disabled: Disabled,
     gone: Vec<Arc<Hook>>,
+    cancels: bool,
 }
 
 impl Draft {
+    /// What was not there before.
+    fn registered(&self, before: &Snapshot) -> Vec<Count> {
+        let known: HashSet<_> = before.hooks().map(Arc::as_ptr).collect();
+        let new = self.sets.iter().flat_map(|set| &set.hooks).filter(|hook| !known.contains(&Arc::as_ptr(hook)));
+        counts(&new.cloned().collect::<Vec<_>>())
+    }
+
     fn change(&mut self, change: Change, generations: &mut HashMap<Counter, Generation>) -> Generation {
         let mut next = |key: &SetKey| {
             let counter = generations.entry(key.counter()).or_default();
@@ -313,6 +384,15 @@ impl Draft {
             }
             Change::Remove { source, event, name } => {
                 self.drop_where(|h| h.source == source && h.spec.event == event && h.spec.name == name);
+                Generation(0)
+            }
+            Change::RemoveAllNow(sources) => {
+                self.drop_where(|h| sources.covers(&h.source));
+                self.cancels = true;
+                Generation(0)
+            }
+            Change::EndSession(session) => {
+                self.drop_where(|h| h.source == Source::Session(session.clone()) || h.reach.ends_with(&session));
                 Generation(0)
             }
             Change::RemoveAll(sources) => {
@@ -366,7 +446,7 @@ mod tests {
 
     fn hook(name: &str, source: &Source) -> NewHook {
         let spec = HookSpec::new(EventName::Stop, name, CommandHook::new("true").into());
-        NewHook { spec, source: source.clone(), code: None }
+        NewHook::new(spec, source.clone())
     }
 
     fn add(registry: &Registry, source: Source, names: &[&str]) -> Applied {

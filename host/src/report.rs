@@ -101,6 +101,16 @@ pub enum Word {
 }
 
 impl Word {
+    /// That of an answer.
+    pub fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Block(_) => Self::Blocked,
+            Outcome::NoAnswer(_) => Self::Failed,
+            Outcome::Continue(change) if change.input.is_some() || change.output.is_some() => Self::Modified,
+            Outcome::Continue(_) => Self::Continued,
+        }
+    }
+
     /// The word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -116,13 +126,7 @@ impl Word {
 impl HookReport {
     /// Its end in one word; what it said about a rewrite counts where it says more than the first asking did.
     pub fn word(&self) -> Word {
-        match (self.deciding(), &self.skipped) {
-            (Some(Outcome::Block(_)), _) => Word::Blocked,
-            (Some(Outcome::NoAnswer(_)), _) => Word::Failed,
-            (Some(Outcome::Continue(change)), _) if change.input.is_some() || change.output.is_some() => Word::Modified,
-            (Some(Outcome::Continue(_)), _) => Word::Continued,
-            (None, _) => Word::Skipped,
-        }
+        self.deciding().map_or(Word::Skipped, Word::of)
     }
 
     /// How its asking ended; `None` where it did not run.

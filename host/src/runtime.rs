@@ -23,6 +23,7 @@ pub use load::{LoadError, Loaded, PluginError};
 pub use package::PackageFiles;
 pub use wanted::Unfit;
 
+use crate::bus::{Record, Records};
 use crate::diagnostic::Diagnostic;
 use crate::dispatch::Dispatcher;
 use crate::dispatch::explain::Explained;
@@ -30,10 +31,13 @@ use crate::event::{Context, Event, EventName, Events};
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Revision, SessionId};
 use crate::policy::Trust;
-use crate::registry::{Change, Dropped, Hook, NewHook};
+use crate::registry::{Applied, Change, Dropped, Hook, NewHook};
 use crate::settings;
 use crate::source::{Reach, Source, Sources};
 use crate::surroundings::Surroundings;
+
+/// How much of what was said is kept.
+const MOST_DIAGNOSTICS: usize = 1000;
 
 /// A host of hooks.
 ///
@@ -66,7 +70,7 @@ impl Runtime {
         RuntimeBuilder::new(trust, surroundings)
     }
 
-    /// What was said when settings and plugins were loaded, the latest last.
+    /// What was said when settings and plugins were loaded, the latest last; the last thousand things.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -112,15 +116,15 @@ impl Runtime {
             if matches!(spec.kind, HookKind::Callback(_)) {
                 return Err(LoadError::CallbackFromCode { hook: spec.name });
             }
-            hooks.push(NewHook { spec, source: source.clone(), code: None });
+            hooks.push(NewHook::new(spec, source.clone()));
         }
-        let applied = self.dispatcher.registry.apply(Change::Add { source, reach, hooks });
+        let applied = self.apply(Change::Add { source, reach, hooks });
         Ok(Registered { generation: applied.generation, revision: applied.revision, dropped: applied.dropped })
     }
 
     /// Drops one hook. A dispatch that begins afterwards does not run it; calls of it that run finish, and count.
     pub fn unregister(&self, source: Source, event: EventName, name: impl Into<HookName>) -> Dropped {
-        self.dispatcher.registry.apply(Change::Remove { source, event, name: name.into() }).dropped
+        self.apply(Change::Remove { source, event, name: name.into() }).dropped
     }
 
     /// Drops all hooks of a source, or of a kind of sources, as one swap.
@@ -128,7 +132,12 @@ impl Runtime {
     /// A dispatch that begins afterwards runs none of them; calls of them that run finish, and count.
     /// [`Dropped::ended`] waits for these, and for the plugins' memory to be given back.
     pub fn unregister_all(&self, sources: impl Into<Sources>) -> Dropped {
-        self.dispatcher.registry.apply(Change::RemoveAll(sources.into())).dropped
+        self.apply(Change::RemoveAll(sources.into())).dropped
+    }
+
+    /// The same, but calls that run are cancelled: on a gate a cancelled hook blocks.
+    pub fn unregister_all_now(&self, sources: impl Into<Sources>) -> Dropped {
+        self.apply(Change::RemoveAllNow(sources.into())).dropped
     }
 
     /// For each hook of the event, in order: whether it would be asked, and which test decided. Runs nothing.
@@ -141,7 +150,32 @@ impl Runtime {
         self.dispatcher.trust == Trust::Trusted || !self.dispatcher.registry.snapshot().project_brings_hooks()
     }
 
+    /// Hears what happens from now on: bounded, and lossy for a reader that is too slow, who is told how much it missed.
+    pub fn listen(&self) -> Records {
+        self.dispatcher.bus.listen()
+    }
+
+    /// Makes one change, and tells of it.
+    fn apply(&self, change: Change) -> Applied {
+        let applied = self.dispatcher.registry.apply(change);
+        let bus = &self.dispatcher.bus;
+        applied.dropped.counts.iter().for_each(|count| bus.tell(|| Record::Dropped(count.clone())));
+        applied.registered.iter().for_each(|count| bus.tell(|| Record::Registered(count.clone())));
+        applied
+    }
+
+    /// The revision counts changes, and most sessions end without one.
+    fn hooks_of_session(&self, session: &SessionId) -> bool {
+        let its = |hook: &std::sync::Arc<Hook>| {
+            hook.source == Source::Session(session.clone()) || hook.reach.ends_with(session)
+        };
+        self.dispatcher.registry.snapshot().hooks().any(its)
+    }
+
     fn forget_session(&self, session: &SessionId) {
+        if self.hooks_of_session(session) {
+            self.apply(Change::EndSession(session.clone()));
+        }
         self.dispatcher.once.end_session(session);
         self.loading.end_session(session);
     }
@@ -149,7 +183,11 @@ impl Runtime {
     fn say(&self, new: &[Diagnostic]) {
         for diagnostic in new {
             tracing::warn!("{diagnostic}");
+            self.dispatcher.bus.tell(|| Record::Warning(diagnostic.clone()));
         }
-        self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(new);
+        let mut all = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend_from_slice(new);
+        let too_many = all.len().saturating_sub(MOST_DIAGNOSTICS);
+        all.drain(..too_many);
     }
 }

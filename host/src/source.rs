@@ -163,6 +163,14 @@ pub enum Reach {
 }
 
 impl Reach {
+    /// Whether a set that reaches so far ends with `session`.
+    pub fn ends_with(&self, session: &SessionId) -> bool {
+        match self {
+            Self::Everywhere => false,
+            Self::Session(one) | Self::Tree(one) => one == session,
+        }
+    }
+
     /// Whether a dispatch of `session`, under `root`, is reached.
     pub fn covers(&self, session: &SessionId, root: &SessionId) -> bool {
         match self {

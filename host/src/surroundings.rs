@@ -2,7 +2,7 @@
 //! Read once, when the host is built, in [`Surroundings::of_this_process`]; nothing else asks the process.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a host knows of the machine it runs on.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,15 @@ pub enum Inherit {
 }
 
 impl Surroundings {
+    /// The folder in which the agent works, there or not: `cwd`, from the project where it is relative, else the project.
+    pub fn folder(&self, cwd: Option<&Path>) -> Option<PathBuf> {
+        match (cwd, &self.project) {
+            (Some(cwd), Some(project)) => Some(project.join(cwd)),
+            (Some(cwd), None) => Some(cwd.to_owned()),
+            (None, project) => project.clone(),
+        }
+    }
+
     /// Those of this process, for `project`. A relative path is taken from the current folder.
     pub fn of_this_process(project: impl Into<PathBuf>) -> Self {
         let project = project.into();

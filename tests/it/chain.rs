@@ -24,7 +24,7 @@ fn permission(permission: Permission, reason: &str) -> Outcome {
 }
 
 fn exit_code(reason: &str) -> Outcome {
-    Outcome::Block(Block { reason: reason.to_owned(), said: Said::ByExitCode, stop: false })
+    Outcome::Block(Block::new(reason, Said::ByExitCode))
 }
 
 fn ran(output: &str) -> ToolOutcome {
@@ -334,4 +334,121 @@ async fn without_trust_no_hook_of_any_source_runs_where_the_project_brings_any()
     assert_eq!(answer.verdict, PreToolUse::Untrusted);
     assert!(answer.report.hooks.is_empty());
     assert_eq!(seen.all(), ["one"]);
+}
+
+#[tokio::test]
+async fn a_refusal_is_heard_although_the_rewrite_beside_it_is_refused() {
+    let both = |permission| {
+        let input = Some(command_input("ls [output truncated]"));
+        let change = Change { input, permission: Some(permission), reason: Some("why".into()), ..Change::default() };
+        HookSpec {
+            on_error: Some(OnError::Pass),
+            ..hook(EventName::PreToolUse, "both", move |_| Outcome::Continue(change.clone()))
+        }
+    };
+    let denied = host(vec![both(Permission::Deny)]).await.pre_tool_use(&bash("ls -la"), &cx()).await;
+    assert_eq!(denied.verdict, PreToolUse::Blocked { reason: "why".into(), context: None, stop: false });
+    assert_eq!(denied.report.hooks[0].word(), Word::Blocked);
+    let asked = host(vec![both(Permission::Ask)]).await.pre_tool_use(&bash("ls -la"), &cx()).await.verdict;
+    let ask = Consent::Ask { reason: Some("why".into()) };
+    assert_eq!(asked, PreToolUse::Proceed { input: None, rewrite: None, context: None, consent: ask });
+}
+
+#[tokio::test]
+async fn a_rewriter_approves_what_it_wrote_only_where_its_if_covers_that() {
+    for (writes, approved) in [("ls -1", true), ("rm -rf /", false)] {
+        let change =
+            Change { input: Some(command_input(writes)), permission: Some(Permission::Allow), ..Change::default() };
+        let mut writer = hook(EventName::PermissionRequest, "writer", move |_| Outcome::Continue(change.clone()));
+        writer.condition = Some(Condition::new("bash(ls *)").0);
+        let verdict = host(vec![writer]).await.permission_request(&bash("ls -la"), &cx()).await.verdict;
+        assert_eq!(matches!(verdict, PermissionRequest::Allow { .. }), approved, "{writes}: {verdict:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_denial_says_its_context_once() {
+    let deny = |_: &tacklebox::event::Event| {
+        let context = Some("because".to_owned());
+        Outcome::Continue(Change { context, permission: Some(Permission::Deny), ..Change::default() })
+    };
+    let verdict = host(vec![hook(EventName::PermissionRequest, "deny", deny)])
+        .await
+        .permission_request(&bash("ls"), &cx())
+        .await
+        .verdict;
+    assert_eq!(verdict, PermissionRequest::Deny { reason: "because".into(), stop: false });
+}
+
+#[tokio::test]
+async fn a_redactor_that_breaks_and_was_to_fail_closed_withholds_the_output() {
+    let broken = |on_error| HookSpec {
+        on_error,
+        ..hook(EventName::PostToolUse, "redact", |_| Outcome::Block(Block::new("killed", Said::ByBreaking)))
+    };
+    let closed = host(vec![broken(Some(OnError::Block))]).await.post_tool_use(&ran("secret"), &cx()).await.verdict;
+    assert_eq!(closed.for_model("secret"), "killed");
+    let open = host(vec![broken(None)]).await.post_tool_use(&ran("output"), &cx()).await.verdict;
+    assert_eq!(open.for_model("output"), "output\nkilled");
+}
+
+#[tokio::test]
+async fn what_was_complained_of_is_told_beside_an_output_that_is_withheld() {
+    let host = host(vec![
+        hook(EventName::PostToolUse, "format", |_| exit_code("not formatted")),
+        hook(EventName::PostToolUse, "secret", |_| Outcome::block("hidden")),
+    ])
+    .await;
+    let verdict = host.post_tool_use(&ran("x"), &cx()).await.verdict;
+    assert_eq!(verdict.for_model("x"), "hidden\nnot formatted");
+}
+
+#[tokio::test]
+async fn an_observer_that_panics_blocks_nothing() {
+    let broken = FunctionHook::observer(|_, _| async { panic!("broken") });
+    let host = host(vec![HookSpec::new(EventName::PreToolUse, "observer", broken.into())]).await;
+    let answer = host.pre_tool_use(&bash("ls"), &cx()).await;
+    assert!(matches!(answer.verdict, PreToolUse::Proceed { .. }), "{:?}", answer.verdict);
+    assert_eq!(answer.report.warnings.len(), 1);
+}
+
+#[tokio::test]
+async fn an_agent_is_not_kept_from_stopping_for_ever() {
+    let more = |most| HookSpec { max_attempts: most, ..hook(EventName::Stop, "more", |_| Outcome::block("go on")) };
+    for (most, attempt, stops) in [(None, 8, false), (None, 9, true), (Some(1), 1, false), (Some(1), 2, true)] {
+        let input = StopInput { reason: "done".into(), attempt };
+        let verdict = host(vec![more(most)]).await.stop(&input, &cx()).await.verdict;
+        match stops {
+            true => assert_eq!(verdict, Stop::Stops { context: None, capped: true }),
+            false => assert_eq!(verdict, Stop::GoesOn { reason: "go on".into() }),
+        }
+    }
+}
+
+#[tokio::test]
+async fn in_a_waterfall_rewrites_add_up() {
+    let set = |key: &'static str| {
+        hook(EventName::PreToolUse, key, move |_| {
+            let input = [(key.to_owned(), 1.into())].into_iter().collect();
+            Outcome::Continue(Change { input: Some(input), ..Change::default() })
+        })
+    };
+    let host = bare().input_view(InputView::Waterfall).build().await.unwrap();
+    host.register(Source::Sdk, Reach::Everywhere, [set("a"), set("b")]).unwrap();
+    let verdict = host.pre_tool_use(&bash("ls"), &cx()).await.verdict;
+    let PreToolUse::Proceed { input: Some(input), .. } = verdict else { panic!("{verdict:?}") };
+    assert_eq!(serde_json::Value::Object(input), serde_json::json!({"command": "ls", "a": 1, "b": 1}));
+}
+
+#[tokio::test]
+async fn a_session_that_ends_takes_its_hooks_with_it() {
+    let seen = Seen::default();
+    let host = bare().build().await.unwrap();
+    let mine = |reach| host.register(Source::Skill("s".into()), reach, [spy(EventName::PreToolUse, "h", &seen)]);
+    mine(Reach::Session("s1".into())).unwrap();
+    mine(Reach::Session("s2".into())).unwrap();
+    host.session_end(&tacklebox::event::SessionEndInput::default(), &cx()).await;
+    assert_eq!(host.hooks().len(), 1);
+    host.pre_tool_use(&bash("one"), &cx()).await;
+    assert!(seen.all().is_empty());
 }

@@ -2,10 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agent;
+mod bus;
 mod chain;
 mod cli;
 mod events;
 mod examples;
 mod gate;
+mod generations;
 mod plugins;
 mod settings;

@@ -162,10 +162,11 @@ async fn an_entry_names_a_plugin_and_gives_it_its_config() {
     let host = place.host().await;
     assert!(is_blocked(&host).await, "{}", said(&host));
 
-    for (plugin, says) in [("gone.wasm", "gone.wasm"), ("../../../x.wasm", "project")] {
+    // A guard whose plugin cannot be read is asked and cannot answer; one that is a stranger's is not registered.
+    for (plugin, says, blocks) in [("gone.wasm", "gone.wasm", true), ("../../../x.wasm", "project", false)] {
         place.project_says(pre_tool_use(entry(plugin)));
         let host = place.host().await;
-        assert!(!is_blocked(&host).await);
+        assert_eq!(is_blocked(&host).await, blocks, "{plugin}");
         assert!(said(&host).contains("guard") && said(&host).contains(says), "{plugin}: {}", said(&host));
     }
 }
@@ -192,4 +193,53 @@ async fn a_payload_of_20_mb_reaches_every_kind_of_guard() {
     let call = ToolCall::new("write", [("content".to_owned(), content.into())].into_iter().collect());
     let verdict = host.pre_tool_use(&call, &cx()).await.verdict;
     assert!(matches!(verdict, PreToolUse::Blocked { .. }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reload_over_a_half_written_plugin_keeps_the_one_that_answered() {
+    let place = Place::new();
+    let component = Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins/no-rm-rf/no-rm-rf.wasm");
+    let copy = place.project().join(".freecode/guard.wasm");
+    std::fs::copy(component, &copy).unwrap();
+    place.project_says(pre_tool_use(json!({"name": "guard", "type": "callback", "plugin": "guard.wasm"})));
+    let host = place.host().await;
+    write(&copy, "half");
+    host.reload().await;
+    for (command, blocked) in [("rm -rf x", true), ("ls", false)] {
+        let verdict = host.pre_tool_use(&bash(command), &cx()).await.verdict;
+        assert_eq!(matches!(verdict, PreToolUse::Blocked { .. }), blocked, "{command}: {verdict:?}");
+    }
+    assert!(said(&host).contains("goes on"), "{}", said(&host));
+}
+
+#[tokio::test]
+async fn a_file_that_comes_back_within_its_grace_has_lost_nothing() {
+    let place = Place::new();
+    place.user(pre_tool_use(guard()));
+    let host = std::sync::Arc::new(place.host().await);
+    let file = place.home().join(".freecode/settings.json");
+    std::fs::remove_file(&file).unwrap();
+    let reloading = tokio::spawn({
+        let host = host.clone();
+        async move { host.reload().await }
+    });
+    assert!(is_blocked(&host).await);
+    place.user(pre_tool_use(guard()));
+    reloading.await.unwrap();
+    assert!(is_blocked(&host).await);
+}
+
+#[tokio::test]
+async fn a_hook_that_is_switched_off_is_not_asked_about_a_rewrite_either() {
+    let place = Place::new();
+    place.user(json!({"disabled": ["off"], "hooks": {}}));
+    let host = place.host().await;
+    let seen = Seen::default();
+    let event = tacklebox::event::EventName::PreToolUse;
+    let mut off = spy(event.clone(), "off", &seen);
+    off.condition = Some(tacklebox::matching::Condition::new("bash(two)").0);
+    let writer = crate::agent::hook(event, "writer", |_| crate::agent::rewrite("two"));
+    host.register(Source::Plugin("p".into()), Reach::Everywhere, [off, writer]).unwrap();
+    host.pre_tool_use(&bash("one"), &cx()).await;
+    assert!(seen.all().is_empty());
 }

@@ -5,3 +5,8 @@
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
+
+/// The page for embedders.
+#[cfg(doctest)]
+#[doc = include_str!("../../host/EMBEDDING.md")]
+pub struct Embedding;

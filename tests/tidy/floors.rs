@@ -10,7 +10,7 @@ use crate::{assert_broken, assert_clean};
 /// From the ground up.
 const FLOORS: [(&str, &[&str]); 7] = [
     ("words", &["diagnostic", "event", "id", "outcome", "source", "surroundings", "text"]),
-    ("rules", &["ask", "hook", "matching", "plugin", "policy", "port", "report", "wire"]),
+    ("rules", &["ask", "bus", "hook", "matching", "plugin", "policy", "port", "report", "wire"]),
     ("state", &["once", "registry", "session", "settings"]),
     ("effects", &["executor", "wasm"]),
     ("conduct", &["dispatch", "gate"]),

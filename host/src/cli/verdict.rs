@@ -30,6 +30,10 @@ pub(super) struct VerdictJson {
     stop: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     messages: Vec<String>,
+    #[serde(skip_serializing_if = "Object::is_empty")]
+    exports: Object,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    capped: bool,
     revision: u64,
     hooks: Vec<HookJson>,
     warnings: Vec<String>,
@@ -66,6 +70,8 @@ impl VerdictJson {
             consent: summary.consent.as_ref().and_then(consent),
             stop: summary.stop,
             messages: report.messages,
+            exports: summary.exports.into_iter().map(|(name, value)| (name, value.into())).collect(),
+            capped: summary.capped,
             revision: report.revision.0,
             hooks: report.hooks.iter().map(HookJson::new).collect(),
             warnings: before.into_iter().chain(in_dispatch).collect(),

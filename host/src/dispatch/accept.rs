@@ -5,18 +5,22 @@
 use serde_json::Value;
 
 use crate::ask::Asked;
-use crate::event::{Event, Object};
-use crate::matching::Call;
-use crate::outcome::{Cause, Change, Outcome, Permission};
+use crate::event::{Event, EventName, Object, merged};
+use crate::hook::OnError;
+use crate::matching::{MatcherHit, ToolTable};
+use crate::outcome::{Block, Cause, Change, Outcome, Permission, Said};
 use crate::policy::MayApprove;
 use crate::registry::Hook;
 use crate::text::{MARKER, ends_cut};
+
+use super::sight::Look;
 
 /// What an acceptance depends on beside the answer itself.
 pub(super) struct Accept<'a> {
     pub(super) hook: &'a Hook,
     pub(super) saw: &'a Event,
-    pub(super) call: &'a Call<'a>,
+    pub(super) look: &'a Look<'a>,
+    pub(super) tools: &'a ToolTable,
     pub(super) may_approve: &'a MayApprove,
 }
 
@@ -24,10 +28,19 @@ impl Accept<'_> {
     /// The answer as far as it is taken.
     pub(super) fn outcome(&self, asked: &Asked) -> Outcome {
         let Outcome::Continue(change) = &asked.outcome else { return asked.outcome.clone() };
-        if let Some(why) = self.echoes_a_cut(change, asked.cut) {
-            return Outcome::NoAnswer(Cause::RefusedRewrite(why));
+        let mut change = self.effective(change.clone());
+        if change.permission == Some(Permission::Deny) {
+            return Outcome::Block(denial(change));
         }
-        Outcome::Continue(self.effective(change.clone()))
+        if let Some(why) = self.echoes_a_cut(&change, asked.cut) {
+            // Whoever wants a person asked still does, unless silence is stricter.
+            let asks = change.permission == Some(Permission::Ask);
+            if !asks || self.hook.spec.means_by_silence() == OnError::Block {
+                return Outcome::NoAnswer(Cause::RefusedRewrite(why));
+            }
+            (change.input, change.output) = (None, None);
+        }
+        Outcome::Continue(change)
     }
 
     /// Without the parts that this event does not honour, and without an approval that does not count.
@@ -35,18 +48,32 @@ impl Accept<'_> {
         let class = self.saw.name.class();
         change.input = change.input.filter(|_| class.input);
         change.output = change.output.filter(|_| class.output);
-        if change.permission == Some(Permission::Allow) && !self.may_approve() {
+        if !matches!(self.saw.name, EventName::PreToolUse | EventName::PermissionRequest) {
+            change.permission = None;
+        }
+        if change.permission == Some(Permission::Allow) && !self.may_approve(&change) {
             change.permission = None;
         }
         change
     }
 
-    fn may_approve(&self) -> bool {
-        let strictly = match &self.hook.spec.condition {
-            Some(condition) => condition.approves(self.call),
-            None => true,
-        };
-        strictly && self.may_approve.allows(&self.hook.spec, &self.hook.source)
+    fn may_approve(&self, change: &Change) -> bool {
+        let spec = &self.hook.spec;
+        // A matcher that was given up on has matched nothing that could be approved.
+        let certain = spec.matcher.test(self.look.call(self.saw).tool()) != Some(MatcherHit::PatternLimit);
+        certain && self.meets_the_condition(change) && self.may_approve.allows(spec, &self.hook.source)
+    }
+
+    /// Read strictly, and on what would run: the hook's own rewrite, where it approves that.
+    fn meets_the_condition(&self, change: &Change) -> bool {
+        let Some(condition) = &self.hook.spec.condition else { return true };
+        match &change.input {
+            None => condition.approves(&self.look.call(self.saw)),
+            Some(rewrite) => {
+                let event = self.saw.with_input(merged(&self.saw.input, rewrite));
+                condition.approves(&Look::new(&event, self.tools).call(&event))
+            }
+        }
     }
 
     fn echoes_a_cut(&self, change: &Change, saw_cut: bool) -> Option<String> {
@@ -64,6 +91,15 @@ impl Accept<'_> {
         let key = cut_string(input, &self.saw.input)?;
         Some(format!("the argument `{key}` it gave back ends in `{MARKER}`, as a cut copy does"))
     }
+}
+
+/// A deny in its words: its reason, else what it gave as context.
+fn denial(change: Change) -> Block {
+    let (reason, context) = match change.reason {
+        Some(reason) => (Some(reason), change.context),
+        None => (change.context, None),
+    };
+    Block { context, ..Block::new(reason.unwrap_or_else(|| "a hook denied it".to_owned()), Said::Explicitly) }
 }
 
 /// The key of an argument in which a string ends in the marker where the original's does not.

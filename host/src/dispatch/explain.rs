@@ -66,7 +66,7 @@ impl Dispatcher {
     }
 
     fn once_is_over(&self, hook: &crate::registry::Hook, cx: &Context) -> bool {
-        hook.spec.once && self.once.reserve(hook, &cx.session).is_none()
+        hook.spec.once && self.once.has_run(hook, &cx.session)
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Folded {
     pub context: Option<String>,
     /// Why hooks were not content with an output that is shown all the same.
     pub complaint: Option<(usize, String)>,
+    /// A hook wanted the agent to go on, and has wanted that too often.
+    pub capped: bool,
 }
 
 /// A fold in progress.
@@ -60,6 +62,7 @@ pub struct Fold {
     complaints: Vec<(usize, String)>,
     opinions: Vec<Opinion>,
     block: Option<(usize, Block)>,
+    capped: bool,
     seen: Vec<Seen>,
 }
 
@@ -96,6 +99,7 @@ impl Fold {
             complaints: Vec::new(),
             opinions: Vec::new(),
             block: None,
+            capped: false,
             seen: Vec::new(),
         }
     }
@@ -118,7 +122,7 @@ impl Fold {
         let mut seen = Seen::of(by, saw);
         let flow = match outcome {
             Outcome::Continue(change) => self.change(by, saw, change, &mut seen),
-            Outcome::Block(block) => self.refuse(by, block.clone()),
+            Outcome::Block(block) => self.refuse(by, hook, block.clone()),
             Outcome::NoAnswer(cause) => self.silence(by, hook, cause, saw_cut),
         };
         self.seen.push(seen);
@@ -126,14 +130,13 @@ impl Fold {
     }
 
     fn change(&mut self, by: usize, saw: &Event, change: &Change, seen: &mut Seen) -> Flow {
-        if let Some(context) = change.context.as_deref().filter(|text| self.class.context && !text.is_empty()) {
-            self.contexts.push(cut(context, CONTEXT_CAP).into_owned());
+        self.context(change.context.as_deref());
+        if let Some(rewrite) = &change.input {
+            let rewrite = self.whole(rewrite);
+            seen.wrote_input = Some(merged(&self.event.input, &rewrite));
+            self.rewrite = Some((by, rewrite));
         }
-        if let Some(rewrite) = change.input.as_ref().filter(|_| self.class.input) {
-            seen.wrote_input = Some(merged(&self.event.input, rewrite));
-            self.rewrite = Some((by, rewrite.clone()));
-        }
-        if let Some(text) = change.output.as_deref().filter(|_| self.class.output) {
+        if let Some(text) = change.output.as_deref() {
             let text: Arc<str> = text.into();
             seen.wrote_text = Some(text.clone());
             self.text = Some(text);
@@ -141,44 +144,71 @@ impl Fold {
         self.opinion(by, saw, change, seen.wrote_input.clone())
     }
 
-    fn opinion(&mut self, by: usize, saw: &Event, change: &Change, wrote: Option<Object>) -> Flow {
-        let Some(permission) = change.permission.filter(|_| self.takes_permissions()) else { return Flow::GoesOn };
-        if permission == Permission::Deny {
-            let reason = change.reason.clone().or_else(|| change.context.clone());
-            let reason = reason.unwrap_or_else(|| "a hook denied it".to_owned());
-            return self.refuse(by, Block { reason, said: Said::Explicitly, stop: false });
+    fn context(&mut self, text: Option<&str>) {
+        if let Some(text) = text.filter(|text| self.class.context && !text.is_empty()) {
+            self.contexts.push(cut(text, CONTEXT_CAP).into_owned());
         }
-        let reason = change.reason.clone();
-        self.opinions.push(Opinion { by, permission, reason, saw: saw.input.clone(), wrote });
+    }
+
+    /// The last rewrite wins whole; in a waterfall a hook wrote on top of what it was shown.
+    fn whole(&self, rewrite: &Object) -> Object {
+        match (self.view, &self.rewrite) {
+            (InputView::Waterfall, Some((_, before))) => merged(before, rewrite),
+            _ => rewrite.clone(),
+        }
+    }
+
+    /// A deny never comes here: it is a block by then.
+    fn opinion(&mut self, by: usize, saw: &Event, change: &Change, wrote: Option<Object>) -> Flow {
+        if let Some(permission) = change.permission {
+            let reason = change.reason.clone();
+            self.opinions.push(Opinion { by, permission, reason, saw: saw.input.clone(), wrote });
+        }
         Flow::GoesOn
     }
 
-    fn takes_permissions(&self) -> bool {
-        matches!(self.event.name, EventName::PreToolUse | EventName::PermissionRequest)
-    }
-
-    fn refuse(&mut self, by: usize, block: Block) -> Flow {
+    fn refuse(&mut self, by: usize, hook: &HookSpec, block: Block) -> Flow {
         if !self.class.gate {
             return Flow::GoesOn;
         }
-        // The tool has run, and a formatter that fails must neither hide the edit nor keep the next hook from
-        // redacting it.
-        if self.event.name == EventName::PostToolUse && matches!(block.said, Said::ByExitCode | Said::ByBreaking) {
-            self.complaints.push((by, block.reason));
+        let reason = cut(&block.reason, CONTEXT_CAP).into_owned();
+        self.context(block.context.as_deref());
+        if self.is_a_complaint(hook, &block) {
+            self.complaints.push((by, reason));
             return Flow::GoesOn;
         }
-        self.block = Some((by, block));
+        if self.is_past_its_attempts(hook) {
+            self.capped = true;
+            return Flow::GoesOn;
+        }
+        self.block = Some((by, Block { reason, ..block }));
         Flow::Ends
+    }
+
+    /// The tool has run, and a formatter that fails must neither hide the edit nor keep the next hook from redacting
+    /// it. One that was to fail closed and broke has not looked the output through: that is withheld.
+    fn is_a_complaint(&self, hook: &HookSpec, block: &Block) -> bool {
+        let by_code = match block.said {
+            Said::ByExitCode => true,
+            Said::ByBreaking => hook.on_error != Some(OnError::Block),
+            Said::Explicitly | Said::ByNotAnswering => false,
+        };
+        self.event.name == EventName::PostToolUse && by_code
+    }
+
+    /// An agent that is sent back to work again and again would never stop.
+    fn is_past_its_attempts(&self, hook: &HookSpec) -> bool {
+        self.event.name == EventName::Stop && self.event.attempt.is_some_and(|attempt| attempt > hook.most_attempts())
     }
 
     fn silence(&mut self, by: usize, hook: &HookSpec, cause: &Cause, saw_cut: bool) -> Flow {
         let reason = format!("hook `{}` gave no answer: {cause}", hook.name);
         if self.withholds(hook, cause, saw_cut) {
-            return self.withhold(by, reason);
+            return self.withhold(by, hook, reason);
         }
         match hook.means_by_silence() {
-            OnError::Pass => Flow::GoesOn,
-            OnError::Block => self.refuse(by, Block { reason, said: Said::ByNotAnswering, stop: false }),
+            OnError::Pass if *cause != Cause::Cancelled => Flow::GoesOn,
+            OnError::Pass | OnError::Block => self.refuse(by, hook, Block::new(reason, Said::ByNotAnswering)),
         }
     }
 
@@ -190,9 +220,9 @@ impl Fold {
             && hook.on_error != Some(OnError::Pass)
     }
 
-    fn withhold(&mut self, by: usize, reason: String) -> Flow {
+    fn withhold(&mut self, by: usize, hook: &HookSpec, reason: String) -> Flow {
         if self.class.gate {
-            return self.refuse(by, Block { reason, said: Said::ByNotAnswering, stop: false });
+            return self.refuse(by, hook, Block::new(reason, Said::ByNotAnswering));
         }
         self.text = Some(reason.into());
         Flow::Ends
@@ -228,7 +258,7 @@ impl Fold {
                 let change = Change { input: None, output: None, context: None, ..change.clone() };
                 self.opinion(by, saw, &change, None)
             }
-            Outcome::Block(block) => self.refuse(by, block.clone()),
+            Outcome::Block(block) => self.refuse(by, hook, Block { context: None, ..block.clone() }),
             Outcome::NoAnswer(cause) => self.silence(by, hook, cause, false),
         }
     }
@@ -243,7 +273,16 @@ impl Fold {
         let input = self.final_input();
         let permission = self.permission(input.as_ref().unwrap_or(&self.event.input));
         let output = self.text.filter(|text| self.event.text() != Some(text)).map(|text| text.to_string());
-        Folded { block: None, permission, rewrite: self.rewrite, input, output, context, complaint }
+        Folded {
+            block: None,
+            permission,
+            rewrite: self.rewrite,
+            input,
+            output,
+            context,
+            complaint,
+            capped: self.capped,
+        }
     }
 
     fn joined_contexts(&self) -> Option<String> {

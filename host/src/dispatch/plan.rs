@@ -23,6 +23,8 @@ pub struct Candidate {
     pub hook: Arc<Hook>,
     /// Whether it is asked, and which test decided.
     pub fit: Fit,
+    /// Settings switch it off, whatever it matches.
+    pub disabled: bool,
 }
 
 /// Whether a hook is asked, and which test decided.
@@ -75,7 +77,8 @@ impl Plan {
         for hook in snapshot.at(&sight.event.name) {
             if hook.reach.covers(&cx.session, &cx.root_session) {
                 let fit = fit(hook, sight, &snapshot.disabled, &candidates);
-                candidates.push(Candidate { hook: hook.clone(), fit });
+                let disabled = snapshot.disabled.covers(hook);
+                candidates.push(Candidate { hook: hook.clone(), fit, disabled });
             }
         }
         Self { candidates }
@@ -106,7 +109,7 @@ fn fit(hook: &Hook, sight: &Sight<'_>, disabled: &Disabled, before: &[Candidate]
 }
 
 /// Whether two hooks would do the same: settings scopes count together, each plugin and skill apart.
-fn equals(a: &Hook, b: &Hook) -> bool {
+pub(super) fn equals(a: &Hook, b: &Hook) -> bool {
     let together = a.source == b.source || (settings(&a.source) && settings(&b.source));
     together && a.spec.same_effect(&b.spec) && same_code(a, b)
 }

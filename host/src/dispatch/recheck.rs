@@ -4,9 +4,10 @@
 //! neither seen exactly them nor written them is asked about them, also one that did not match before.
 
 use crate::event::Event;
+use crate::registry::Hook;
 
 use super::fold::{Flow, Fold};
-use super::plan::{Candidate, Fit, Plan};
+use super::plan::{Candidate, Fit, Plan, equals};
 use super::run::{Run, Told};
 use super::sight::Look;
 
@@ -21,16 +22,17 @@ impl Run<'_> {
     /// Asks every hook that matches `event` and does not know it.
     pub(super) async fn again(&mut self, plan: &Plan, event: &Event, fold: &mut Fold) {
         let look = Look::new(event, &self.with.tools);
+        let mut asked: Vec<&Hook> = Vec::new();
         for (at, candidate) in plan.candidates.iter().enumerate() {
-            if fold.knows(at, event)
-                || !is_asked_again(candidate)
-                || look.sight(event).of(&candidate.hook.spec).is_err()
-            {
+            let hook = &candidate.hook;
+            let known = fold.knows(at, event) || asked.iter().any(|other| equals(other, hook));
+            if known || !is_asked_again(candidate) || look.sight(event).of(&hook.spec).is_err() {
                 continue;
             }
+            asked.push(hook);
             let told = Told { event, look: &look, recheck: true };
-            let (outcome, _) = self.ask(at, &candidate.hook, &told).await;
-            if fold.retake(at, &candidate.hook.spec, event, &outcome) == Flow::Ends {
+            let (outcome, _) = self.ask(at, hook, &told).await;
+            if fold.retake(at, &hook.spec, event, &outcome) == Flow::Ends {
                 return;
             }
         }
@@ -39,5 +41,6 @@ impl Run<'_> {
 
 /// What was kept from running stays so; `once` hooks and those that only look on are not asked.
 fn is_asked_again(candidate: &Candidate) -> bool {
-    !matches!(candidate.fit, Fit::Kept(_)) && !candidate.hook.spec.once && !candidate.hook.spec.observes()
+    let kept = candidate.disabled || matches!(candidate.fit, Fit::Kept(_));
+    !kept && !candidate.hook.spec.once && !candidate.hook.spec.observes()
 }

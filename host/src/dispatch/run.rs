@@ -5,13 +5,14 @@
 use std::time::{Duration, Instant};
 
 use crate::ask::{Ask, Asked};
+use crate::bus::{About, Record};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Context, DecidedBy, Event};
 use crate::executor;
 use crate::id::{DispatchId, Revision};
-use crate::outcome::Outcome;
+use crate::outcome::{Cause, Outcome};
 use crate::registry::Hook;
-use crate::report::{HookReport, Report, Skipped};
+use crate::report::{HookReport, Report, Skipped, Word};
 
 use super::accept::Accept;
 use super::fold::{Flow, Fold, Folded};
@@ -126,13 +127,17 @@ impl<'a> Run<'a> {
             surroundings: &self.with.surroundings,
             time_limit: hook.spec.time_limit(),
         };
+        self.with.bus.tell(|| Record::Triggered(self.about(hook)));
         let running = hook.enter();
         let begun = Instant::now();
-        let asked = executor::run(hook, &ask).await;
+        let asked = tokio::select! {
+            asked = executor::run(hook, &ask) => asked,
+            () = hook.cancelled() => Outcome::NoAnswer(Cause::Cancelled).into(),
+        };
         let took = begun.elapsed();
         drop(running);
-        let call = told.look.call(told.event);
-        let accept = Accept { hook, saw: told.event, call: &call, may_approve: &self.with.may_approve };
+        let Dispatcher { tools, may_approve, .. } = self.with;
+        let accept = Accept { hook, saw: told.event, look: told.look, tools, may_approve };
         let outcome = accept.outcome(&asked);
         let cut = asked.cut;
         self.note(at, hook, &outcome, asked, took, told.recheck);
@@ -141,6 +146,7 @@ impl<'a> Run<'a> {
 
     fn note(&mut self, at: usize, hook: &Hook, outcome: &Outcome, asked: Asked, took: Duration, recheck: bool) {
         tracing::debug!(hook = %hook.spec.name, source = %hook.source, ?took, ending = ?outcome.ending(), "asked");
+        self.tell(hook, outcome, took);
         self.exports.extend(asked.exports);
         for warning in asked.warnings {
             self.warn(hook, warning);
@@ -155,7 +161,32 @@ impl<'a> Run<'a> {
         *(if recheck { &mut line.recheck } else { &mut line.outcome }) = Some(outcome.clone());
     }
 
+    fn about(&self, hook: &Hook) -> About {
+        About {
+            event: self.report.event.clone(),
+            hook: hook.spec.name.clone(),
+            source: hook.source.clone(),
+            dispatch: self.report.dispatch.clone(),
+            session: self.cx.session.clone(),
+        }
+    }
+
+    fn tell(&self, hook: &Hook, outcome: &Outcome, took: Duration) {
+        let bus = &self.with.bus;
+        bus.tell(|| Record::Finished { about: self.about(hook), word: Word::of(outcome), took });
+        match outcome {
+            Outcome::Continue(_) => {}
+            Outcome::Block(block) => {
+                bus.tell(|| Record::Blocked { about: self.about(hook), reason: block.reason.clone() });
+            }
+            Outcome::NoAnswer(cause) => {
+                bus.tell(|| Record::Failed { about: self.about(hook), cause: cause.to_string() });
+            }
+        }
+    }
+
     fn note_kept(&mut self, at: usize, hook: &Hook, why: Skipped) {
+        self.with.bus.tell(|| Record::Skipped { about: self.about(hook), why });
         self.line(at, hook).skipped = Some(why);
     }
 
@@ -166,7 +197,9 @@ impl<'a> Run<'a> {
             hook: Some(hook.spec.name.clone()),
             ..hook.spec.place.clone()
         };
-        self.report.warnings.push(Diagnostic::warning(place, message));
+        let warning = Diagnostic::warning(place, message);
+        self.with.bus.tell(|| Record::Warning(warning.clone()));
+        self.report.warnings.push(warning);
     }
 
     fn line(&mut self, at: usize, hook: &Hook) -> &mut HookReport {

@@ -79,6 +79,8 @@ pub enum Stop {
     Stops {
         /// What the hooks had to add.
         context: Option<String>,
+        /// A hook wanted it to go on, and has wanted that too often in this turn: its block was ignored.
+        capped: bool,
     },
     /// It goes on, with the reason (and what hooks gave as context) as what it is to do.
     GoesOn {
@@ -92,7 +94,7 @@ pub enum Stop {
 impl Verdict for Stop {
     fn summary(&self) -> Summary {
         match self.clone() {
-            Self::Stops { context } => Summary { context, ..Summary::default() },
+            Self::Stops { context, capped } => Summary { context, capped, ..Summary::default() },
             Self::GoesOn { reason } => {
                 Summary { decision: Some(Decision::Block), reason: Some(reason), ..Summary::default() }
             }
@@ -101,6 +103,6 @@ impl Verdict for Stop {
     }
 
     fn unopposed() -> Self {
-        Self::Stops { context: None }
+        Self::Stops { context: None, capped: false }
     }
 }

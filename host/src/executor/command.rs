@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use crate::ask::{Ask, Asked};
 use crate::event::EventName;
-use crate::hook::{CommandHook, Dialect};
-use crate::outcome::{Cause, Outcome};
+use crate::hook::{CommandHook, Dialect, OnError};
+use crate::outcome::{Block, Cause, Outcome, Said};
 use crate::wire::freecode;
 use crate::wire::process::Ended;
 
@@ -46,12 +46,12 @@ pub async fn run(hook: &CommandHook, ask: &Ask<'_>) -> Asked {
     }
     let payload = match Payload::of(ask.event).await {
         Ok(payload) => payload,
-        Err(why) => return Outcome::NoAnswer(Cause::CouldNotStart(why)).into(),
+        Err(why) => return unprepared(ask, why).into(),
     };
     let started = match spawn::start(hook, ask, &payload).await {
         Ok(started) => started,
         Err(NotStarted::Failed(why)) => return Outcome::NoAnswer(Cause::CouldNotStart(why)).into(),
-        Err(NotStarted::Refused) => return Outcome::block(refusal()).into(),
+        Err(NotStarted::Refused) => return Asked { cut: true, ..Outcome::block(refusal()).into() },
     };
     let Started { child, cut, mut warnings } = started;
     let (outcome, exports) = match followed(Group::of(child), ask.time_limit).await {
@@ -59,6 +59,16 @@ pub async fn run(hook: &CommandHook, ask: &Ask<'_>) -> Asked {
         Err(cause) => (Outcome::NoAnswer(cause), Vec::new()),
     };
     Asked { outcome, cut, exports, log: Vec::new(), warnings }
+}
+
+/// A payload may have filled the folder of the private files: on a gate that must not let it past, unless the hook's
+/// author has said so.
+fn unprepared(ask: &Ask<'_>, why: String) -> Outcome {
+    if ask.event.name.class().gate && ask.hook.on_error != Some(OnError::Pass) {
+        let reason = format!("hook `{}` could not be asked: {why}", ask.hook.name);
+        return Outcome::Block(Block::new(reason, Said::ByNotAnswering));
+    }
+    Outcome::NoAnswer(Cause::CouldNotStart(why))
 }
 
 fn refusal() -> String {

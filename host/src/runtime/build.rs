@@ -1,5 +1,6 @@
 //! Building a host: trust has no default, everything else does.
 
+use crate::bus::Bus;
 use crate::diagnostic::Diagnostic;
 use crate::dispatch::Dispatcher;
 use crate::dispatch::fold::InputView;
@@ -128,6 +129,7 @@ impl RuntimeBuilder {
                 may_approve: self.may_approve,
                 view: self.view,
                 once: OnceSet::default(),
+                bus: Bus::default(),
             },
             events: Events::with(self.events),
             loading: Loading::new(self.settings),

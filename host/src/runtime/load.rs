@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use crate::diagnostic::{Diagnostic, printable};
+use crate::bus::Record;
+use crate::diagnostic::{Diagnostic, Place, printable};
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Revision, SessionId};
 use crate::policy::Trust;
@@ -21,6 +23,9 @@ use super::package::Package;
 pub use super::sandbox::PluginError;
 use super::sandbox::Sandbox;
 use super::wanted::Unfit;
+
+/// How long a settings file may be gone before it counts as gone.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Why a plugin or its package is not loaded; what was registered before stays as it is.
 #[derive(Debug, thiserror::Error)]
@@ -127,14 +132,12 @@ impl Runtime {
             .map_err(|error| LoadError::Read { path: path.as_ref().to_owned(), error })?;
         let package = Package::load(&self.loading.sandbox, &path, &source, &self.events).await?;
         let (specs, diagnostics) = package.hooks(&self.events)?;
-        let hooks: Vec<_> = specs
-            .into_iter()
-            .map(|spec| NewHook { spec, source: source.clone(), code: Some(package.code.clone()) })
-            .collect();
+        let hooks: Vec<_> =
+            specs.into_iter().map(|spec| NewHook::answered_by(spec, source.clone(), package.code.clone())).collect();
         self.say(&diagnostics);
         let count = hooks.len();
         let key = SetKey::Package(source, path.display().to_string());
-        let applied = self.dispatcher.registry.apply(Change::Replace { key, reach, hooks });
+        let applied = self.apply(Change::Replace { key, reach, hooks });
         Ok(Loaded {
             generation: applied.generation,
             revision: applied.revision,
@@ -147,11 +150,15 @@ impl Runtime {
     /// Reads the settings files anew and puts their hooks in the place of those before them, as one swap.
     ///
     /// A file that cannot be read, or is not JSON, keeps the hooks of its last good reading; one that is gone keeps
-    /// none. A hook whose plugin cannot be loaded is left out, and said so.
+    /// them for 2 s, since some editors save so. A hook whose plugin cannot be loaded keeps the plugin it had; where it
+    /// had none, it cannot answer, and on a gate that blocks.
     pub async fn reload(&self) -> Loaded {
         let _turn = self.loading.turn.lock().await;
         let merged = match self.loading.reads_settings {
-            true => self.read_settings(),
+            true => {
+                self.wait_for_what_vanished().await;
+                self.read_settings()
+            }
             false => Merged::default(),
         };
         let mut diagnostics = merged.diagnostics;
@@ -160,7 +167,8 @@ impl Runtime {
         *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = merged.dropped;
         let disabled = Disabled { names: merged.user_disabled, all: merged.user_disable_all };
         let count = hooks.len();
-        let applied = self.dispatcher.registry.apply(Change::Settings { hooks, disabled });
+        let applied = self.apply(Change::Settings { hooks, disabled });
+        self.dispatcher.bus.tell(|| Record::Reloaded { revision: applied.revision, hooks: count });
         Loaded {
             generation: applied.generation,
             revision: applied.revision,
@@ -170,13 +178,29 @@ impl Runtime {
         }
     }
 
+    /// Returns when every file that could be read before is there again, or [`GRACE`] is over.
+    async fn wait_for_what_vanished(&self) {
+        let until = tokio::time::Instant::now() + GRACE;
+        while self.something_vanished() && tokio::time::Instant::now() < until {
+            tokio::time::sleep(GRACE / 20).await;
+        }
+    }
+
+    fn something_vanished(&self) -> bool {
+        let good = self.loading.good.lock().unwrap_or_else(PoisonError::into_inner);
+        good.keys().any(|path| !path.exists())
+    }
+
     fn read_settings(&self) -> Merged {
         let mut good = self.loading.good.lock().unwrap_or_else(PoisonError::into_inner);
         let surroundings = &self.dispatcher.surroundings;
         let mut files = Vec::new();
         for file in settings::locate(surroundings) {
             let Some(parsed) = settings::read(&file, &self.events, surroundings) else {
-                good.remove(&file.path);
+                if good.remove(&file.path).is_some() {
+                    let gone = Diagnostic::warning(Place::file(&file.path), "the file is gone, and its hooks with it");
+                    files.push(Parsed { diagnostics: vec![gone], ..Parsed::empty(file) });
+                }
                 continue;
             };
             if parsed.readable {
@@ -191,18 +215,18 @@ impl Runtime {
         settings::merge(files)
     }
 
-    /// Gives each hook its plugin; one whose plugin cannot be loaded is left out, and said so.
+    /// Gives each hook its plugin.
     async fn equip(&self, hooks: Vec<(Source, HookSpec)>, said: &mut Vec<Diagnostic>) -> Vec<NewHook> {
         let mut packages: HashMap<(Source, PathBuf), Result<Arc<Package>, String>> = HashMap::new();
         let mut equipped = Vec::new();
         for (source, mut spec) in hooks {
             said.extend(self.doubts(&spec));
             let HookKind::Callback(callback) = &spec.kind else {
-                equipped.push(NewHook { spec, source, code: None });
+                equipped.push(NewHook::new(spec, source));
                 continue;
             };
             if self.is_kept_out(&source) {
-                equipped.push(NewHook { spec, source, code: None });
+                equipped.push(NewHook::new(spec, source));
                 continue;
             }
             let key = (source.clone(), callback.plugin.clone());
@@ -213,12 +237,30 @@ impl Runtime {
             match &packages[&key] {
                 Ok(package) => {
                     package.complete(&mut spec);
-                    equipped.push(NewHook { spec, source, code: Some(package.code.clone()) });
+                    equipped.push(NewHook::answered_by(spec, source, package.code.clone()));
                 }
-                Err(why) => said.push(not_loaded(&spec, why)),
+                Err(why) => equipped.push(self.unequipped(spec, source, why, said)),
             }
         }
         equipped
+    }
+
+    /// A guard is not lost because its plugin cannot be read: the one that answered so far goes on, and where none did,
+    /// the hook is asked and cannot answer.
+    fn unequipped(&self, spec: HookSpec, source: Source, why: &str, said: &mut Vec<Diagnostic>) -> NewHook {
+        let before = self.dispatcher.registry.snapshot().at(&spec.event).iter().find_map(|hook| {
+            let same = hook.source == source && hook.spec.name == spec.name && same_plugin(&hook.spec, &spec);
+            hook.code.clone().filter(|_| same)
+        });
+        let (outlook, new) = match before {
+            Some(code) => ("the one that was loaded before goes on", NewHook::answered_by(spec.clone(), source, code)),
+            None => {
+                let missing = Some(why.into());
+                ("the hook cannot answer", NewHook { missing, ..NewHook::new(spec.clone(), source) })
+            }
+        };
+        said.push(Diagnostic::warning(spec.place, format!("its plugin is not loaded, so {outlook}: {why}")));
+        new
     }
 
     /// Without trust no code of the project's own is compiled, let alone asked to describe itself.
@@ -237,6 +279,9 @@ impl Runtime {
     }
 }
 
-fn not_loaded(spec: &HookSpec, why: &str) -> Diagnostic {
-    Diagnostic::warning(spec.place.clone(), format!("its plugin is not loaded, so it does not run: {why}"))
+fn same_plugin(a: &HookSpec, b: &HookSpec) -> bool {
+    match (&a.kind, &b.kind) {
+        (HookKind::Callback(a), HookKind::Callback(b)) => a.plugin == b.plugin,
+        _ => false,
+    }
 }

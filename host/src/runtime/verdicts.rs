@@ -79,7 +79,10 @@ impl Typed for PostToolUse {
 
     fn of(folded: Folded, _: Vec<(String, String)>) -> Self {
         match folded.block {
-            Some((_, block)) => Self::Withheld { reason: block.reason, context: folded.context, stop: block.stop },
+            Some((_, block)) => {
+                let context = said(folded.complaint.map(|(_, complaint)| complaint), folded.context);
+                Self::Withheld { reason: block.reason, context, stop: block.stop }
+            }
             None => Self::Shown {
                 output: folded.output,
                 complaint: folded.complaint.map(|(_, complaint)| complaint),
@@ -122,7 +125,7 @@ impl Typed for Stop {
     fn of(folded: Folded, _: Vec<(String, String)>) -> Self {
         match folded.block {
             Some((_, block)) => Self::GoesOn { reason: said(Some(block.reason), folded.context).unwrap_or_default() },
-            None => Self::Stops { context: folded.context },
+            None => Self::Stops { context: folded.context, capped: folded.capped },
         }
     }
 }

@@ -39,6 +39,8 @@ fn strings(said: &Result<HookResult, String>) -> impl Iterator<Item = &str> {
 fn change(wanted: Modification) -> Outcome {
     let input = match wanted.input.as_deref().map(object).transpose() {
         Ok(input) => input,
+        // A refusal is heard whatever else is wrong.
+        Err(_) if wanted.permission == Some(Permission::Deny) => None,
         Err(why) => return Outcome::NoAnswer(Cause::NotAnAnswer(why)),
     };
     Outcome::Continue(Change {

@@ -29,7 +29,7 @@ pub(super) fn context(ask: &Ask<'_>) -> HookContext {
         session_id: cx.session.as_str().to_owned(),
         root_session_id: cx.root_session.as_str().to_owned(),
         turn: cx.turn,
-        cwd: cx.cwd.as_deref().or(project).map(text),
+        cwd: ask.surroundings.folder(cx.cwd.as_deref()).as_deref().map(text),
         project_dir: project.map(text),
         agent_id: cx.agent.id.as_ref().map(ToString::to_string),
         agent_type: cx.agent.kind.clone(),

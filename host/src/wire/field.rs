@@ -111,7 +111,8 @@ pub(crate) static FIELDS: &[Field] = &[
     field("text", INJECT, Shape::Text, "the text that is added"),
     field("async", On::NotYet, Shape::Flag, "whether it goes on in the background").also_for_groups(),
     field("asyncRewake", On::NotYet, Shape::Flag, "whether it may wake the agent later").also_for_groups(),
-    field("maxAttempts", On::NotYet, Shape::Count, "how often it may keep the agent from stopping").also_for_groups(),
+    field("maxAttempts", On::Every, Shape::Count, "how often it may keep the agent from stopping, in one turn")
+        .also_for_groups(),
     field("grant", On::NotYet, Shape::Object, "what the plugin may do"),
     field("limits", On::NotYet, Shape::Object, "what the plugin may use up"),
     field("instance", On::NotYet, Shape::Text, "how long the plugin's memory lives"),

@@ -26,6 +26,12 @@ pub struct Reading {
     pub warnings: Vec<String>,
 }
 
+impl From<Block> for Reading {
+    fn from(block: Block) -> Self {
+        Outcome::Block(block).into()
+    }
+}
+
 impl From<Outcome> for Reading {
     fn from(outcome: Outcome) -> Self {
         Self { outcome, warnings: Vec::new() }
@@ -87,13 +93,21 @@ fn answered(event: &EventName, answer: &Answer) -> Reading {
         Err(why) => return Reading { outcome: no_answer(why), warnings },
     };
     if decided.block {
-        return Reading { outcome: blocked(for_the_model(reason.as_deref()), Said::Explicitly), warnings };
+        let block = blocked(for_the_model(reason.as_deref()), Said::Explicitly);
+        let context = answer.text("context", &mut warnings);
+        return Reading { outcome: Outcome::Block(Block { context, ..block }), warnings };
+    }
+    let input = answer.object("modifiedInput", &mut warnings);
+    let mut permission = decided.permission.unwrap_or_else(|| silent_permission(event));
+    if permission == Some(Permission::Allow) && input.is_none() && answer.has("modifiedInput") {
+        // What it approved is what it wrote, and that cannot be read.
+        permission = None;
     }
     let change = Change {
-        input: answer.object("modifiedInput", &mut warnings),
+        input,
         output: answer.untrimmed("modifiedOutput", &mut warnings),
         context: answer.text("context", &mut warnings),
-        permission: decided.permission.unwrap_or_else(|| silent_permission(event)),
+        permission,
         reason,
     };
     Reading { outcome: Outcome::Continue(change), warnings }
@@ -103,9 +117,8 @@ fn no_answer(why: impl Into<String>) -> Outcome {
     Outcome::NoAnswer(Cause::NotAnAnswer(why.into()))
 }
 
-fn blocked(reason: String, said: Said) -> Outcome {
-    let reason = if reason.is_empty() { NO_REASON.to_owned() } else { reason };
-    Outcome::Block(Block { reason, said, stop: false })
+fn blocked(reason: String, said: Said) -> Block {
+    Block::new(if reason.is_empty() { NO_REASON.to_owned() } else { reason }, said)
 }
 
 fn reason_of_2(ended: &Ended) -> String {

@@ -11,37 +11,9 @@ use super::payload::Payload;
 use super::secrets::is_secret;
 use crate::ask::Ask;
 use crate::event::Event;
-use crate::hook::HookEnv;
+use crate::hook::{HookEnv, OUR_VARIABLES};
 use crate::surroundings::{Inherit, Surroundings};
 use crate::text::within;
-
-/// Every name that is ours, whether the event has a value for it or not: a hook must not take an inherited one for it.
-const OURS: [&str; 24] = [
-    "CLAUDE_SESSION_ID",
-    "CLAUDE_TOOL_NAME",
-    "CLAUDE_TOOL_INPUT",
-    "CLAUDE_TOOL_INPUT_FILE",
-    "CLAUDE_TOOL_OUTPUT",
-    "CLAUDE_TOOL_OUTPUT_FILE",
-    "CLAUDE_CWD",
-    "CLAUDE_AGENT_ID",
-    "CLAUDE_AGENT_TYPE",
-    "CLAUDE_PROJECT_DIR",
-    "CLAUDE_PLUGIN_ROOT",
-    "CLAUDE_ENV_FILE",
-    "HOOK_EVENT",
-    "HOOK_SESSION_ID",
-    "HOOK_ROOT_SESSION_ID",
-    "HOOK_DISPATCH_ID",
-    "HOOK_TOOL_NAME",
-    "HOOK_PROMPT",
-    "HOOK_PROMPT_FILE",
-    "HOOK_PARENT_AGENT_ID",
-    "HOOK_AGENT_DEPTH",
-    "HOOK_ATTEMPT",
-    "HOOK_RECHECK",
-    "HOOK_FILE_PATH",
-];
 
 /// A command's variables.
 #[derive(Debug, Default)]
@@ -93,7 +65,7 @@ impl Environment {
     }
 
     fn may_set(&mut self, name: &str) -> bool {
-        if OURS.contains(&name) {
+        if OUR_VARIABLES.contains(&name) {
             self.warnings.push(format!("`env` cannot set `{name}`"));
             return false;
         }
@@ -118,7 +90,10 @@ fn inherited(surroundings: &Surroundings) -> Vec<(OsString, OsString)> {
 
 /// Whether a variable could make the shell run something of its own accord, or pass for one of ours.
 fn steers(name: &OsStr) -> bool {
-    name == "BASH_ENV" || name == "ENV" || name.as_bytes().starts_with(b"BASH_FUNC_") || OURS.iter().any(|n| *n == name)
+    name == "BASH_ENV"
+        || name == "ENV"
+        || name.as_bytes().starts_with(b"BASH_FUNC_")
+        || OUR_VARIABLES.iter().any(|n| *n == name)
 }
 
 /// Whether the system takes it for a name; one that it does not take would make the start fail.

@@ -12,12 +12,7 @@ const PATH_KEYS: [&str; 3] = ["file_path", "filePath", "path"];
 
 /// The folder in which the agent works, there or not: the context's, else the project's.
 pub(super) fn announced(ask: &Ask<'_>) -> Option<PathBuf> {
-    let project = ask.surroundings.project.as_deref();
-    match (ask.cx.cwd.as_deref(), project) {
-        (Some(cwd), Some(project)) => Some(project.join(cwd)),
-        (Some(cwd), None) => Some(cwd.to_owned()),
-        (None, project) => project.map(Path::to_owned),
-    }
+    ask.surroundings.folder(ask.cx.cwd.as_deref())
 }
 
 /// The folder to run in: the agent's, else the project, else home, with a word about it where the first is not usable.

@@ -149,7 +149,7 @@ async fn a_command_passes_speaks_blocks_or_breaks() {
     ];
     for (command, reason, said) in table {
         let asked = Asking::new(command).run().await;
-        assert_eq!(block(&asked), &Block { reason: reason.into(), said, stop: false });
+        assert_eq!(block(&asked), &Block::new(reason, said));
     }
     let asked = Asking::new("no-such-program-here").run().await;
     assert!(block(&asked).reason.contains("127") && block(&asked).said == Said::ByBreaking);

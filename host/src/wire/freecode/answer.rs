@@ -103,6 +103,11 @@ impl Answer {
         }
     }
 
+    /// Whether the key is there and holds anything at all.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.last(key).is_some_and(|value| !value.is_null())
+    }
+
     fn last(&self, key: &str) -> Option<&Value> {
         self.0.iter().rev().find(|(k, _)| k == key).map(|(_, value)| value)
     }
@@ -159,10 +164,14 @@ fn nested(inner: &Object) -> Result<(), String> {
     let behavior = inner.get("decision").and_then(|decision| decision.get("behavior"));
     let words = [
         ("permissionDecision", inner.get("permissionDecision")),
-        ("decision", inner.get("decision").filter(|decision| decision.is_string())),
+        ("decision", inner.get("decision").filter(|decision| !decision.is_object())),
         ("behavior", behavior),
     ];
-    words.into_iter().filter_map(|(key, value)| Some((key, value?.as_str()?))).try_for_each(|(k, w)| foreign_word(k, w))
+    words.into_iter().filter_map(|(key, value)| Some((key, value?))).try_for_each(|(key, value)| match value {
+        Value::String(word) => foreign_word(key, word),
+        Value::Null => Ok(()),
+        _ => Err(format!("`{key}` is of a wrong type")),
+    })
 }
 
 fn unknown(key: &str) -> String {

@@ -197,7 +197,7 @@ fn any_other_exit_blocks() {
     for (exit, stdout, stderr, said, reason) in table {
         for event in [EventName::PreToolUse, EventName::PermissionRequest, EventName::Notification] {
             let got = read(&event, OnError::Pass, &ended(exit, stdout, stderr)).outcome;
-            assert_eq!(got, Outcome::Block(Block { reason: reason.into(), said, stop: false }));
+            assert_eq!(got, Outcome::Block(Block::new(reason, said)));
         }
     }
 }

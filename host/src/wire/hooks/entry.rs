@@ -77,6 +77,7 @@ impl<'e, 'd> Entry<'e, 'd> {
             timeout: value::timeout(self),
             once,
             on_error: value::on_error(self),
+            max_attempts: value::max_attempts(self),
             is_final: self.is_final(),
             kind,
             place: self.place.clone(),
@@ -113,11 +114,18 @@ impl<'e, 'd> Entry<'e, 'd> {
 
     /// The value of a field: the hook's own, else its group's.
     pub(crate) fn get(&self, name: &str) -> Option<&'e Value<'d>> {
-        let from_group = || {
-            let group = self.group.filter(|_| field::named(name).is_some_and(|field| field.group))?;
-            last(group, name)
-        };
-        last(self.own, name).or_else(from_group).map(|property| &property.value)
+        self.its_own(name).or_else(|| self.of_its_group(name))
+    }
+
+    /// The value of a field that the hook has itself.
+    pub(crate) fn its_own(&self, name: &str) -> Option<&'e Value<'d>> {
+        last(self.own, name).map(|property| &property.value)
+    }
+
+    /// The value of a field that its group has for all.
+    pub(crate) fn of_its_group(&self, name: &str) -> Option<&'e Value<'d>> {
+        let group = self.group.filter(|_| field::named(name).is_some_and(|field| field.group))?;
+        last(group, name).map(|property| &property.value)
     }
 
     /// The text of a field; another type refuses the entry.
@@ -266,7 +274,7 @@ fn without(name: &str) -> &'static str {
     match name {
         "async" | "asyncRewake" => ": the hook runs in the foreground",
         "grant" => ": nothing is granted",
-        "limits" | "maxAttempts" => ": the default is taken",
+        "limits" => ": the default is taken",
         "instance" => ": every call gets a fresh instance",
         _ => "",
     }

@@ -84,8 +84,10 @@ fn command(entry: &mut Entry<'_, '_>) -> Result<CommandHook, Refusal> {
     if let (Some(_), Some(value)) = (&args, entry.get("shell")) {
         entry.warn(value, "`shell` is ignored: with `args` no shell is started");
     }
-    let on_cut = match value::word(entry, "onCut", field::ON_CUT) {
+    let on_cut = match value::word(entry, "onCut", field::ON_CUT, "`block`") {
         Some("block") => OnCut::Block,
+        // Whoever wrote something else wanted something else than the default: the stricter is taken.
+        None if entry.get("onCut").is_some() => OnCut::Block,
         _ => OnCut::Run,
     };
     Ok(CommandHook { command, args, shell, env: value::env(entry), dialect: Dialect::Freecode, on_cut })

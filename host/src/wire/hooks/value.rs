@@ -7,6 +7,7 @@ use jsonc_parser::ast::{self, Value};
 use super::super::document::{Quoted, did_you_mean, found};
 use super::super::field;
 use super::entry::Entry;
+use crate::event::EventName;
 use crate::hook::{HookEnv, LONGEST_TIMEOUT, OUR_VARIABLES, OnError};
 
 /// From here on somebody most likely thought of milliseconds.
@@ -66,8 +67,10 @@ pub(super) fn on_error(entry: &mut Entry<'_, '_>) -> Option<OnError> {
         ("continueOnError", |value| flag(value, OnError::Pass, OnError::Block)),
     ];
     let mut said: Option<(&str, OnError)> = None;
+    // What the hook says itself stands before what its group says for all, however either is spelt.
+    let own = spellings.iter().any(|(name, _)| entry.its_own(name).is_some());
     for (name, read) in spellings {
-        let Some(value) = entry.get(name) else { continue };
+        let Some(value) = (if own { entry.its_own(name) } else { entry.of_its_group(name) }) else { continue };
         match (read(value), said) {
             (Ok(meaning), None) => said = Some((name, meaning)),
             (Ok(meaning), Some((first, other))) if meaning != other => {
@@ -78,6 +81,19 @@ pub(super) fn on_error(entry: &mut Entry<'_, '_>) -> Option<OnError> {
         }
     }
     said.map(|(_, meaning)| meaning)
+}
+
+/// `maxAttempts`: how often its block of a Stop counts in one turn.
+pub(super) fn max_attempts(entry: &mut Entry<'_, '_>) -> Option<u32> {
+    let value = entry.get("maxAttempts")?;
+    let count = value.as_number_lit().and_then(|number| number.value.parse().ok()).filter(|count| *count > 0);
+    if count.is_none() {
+        let message = format!("`maxAttempts` must be a whole number from 1, found {}; 8 is taken", shown(value));
+        entry.warn(value, message);
+    } else if *entry.event() != EventName::Stop {
+        entry.warn(value, format!("`maxAttempts` means nothing on `{}`", entry.event()));
+    }
+    count
 }
 
 /// `onError` as this host writes it: `pass` or `block`.
@@ -113,13 +129,18 @@ pub(crate) fn shown(value: &Value<'_>) -> String {
 }
 
 /// One of `words`; anything else is said and gives `None`.
-pub(super) fn word(entry: &mut Entry<'_, '_>, name: &str, words: &[&'static str]) -> Option<&'static str> {
+pub(super) fn word(
+    entry: &mut Entry<'_, '_>,
+    name: &str,
+    words: &[&'static str],
+    else_taken: &str,
+) -> Option<&'static str> {
     let value = entry.get(name)?;
     let known = text_of(value).and_then(|text| words.iter().find(|word| **word == text));
     if known.is_none() {
         let hint = text_of(value).and_then(|text| did_you_mean(text, words.iter().copied()));
         let list = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
-        entry.warn_with(value, format!("`{name}` must be {list}, found {}; the default is taken", shown(value)), hint);
+        entry.warn_with(value, format!("`{name}` must be {list}, found {}; {else_taken} is taken", shown(value)), hint);
     }
     known.copied()
 }
@@ -184,5 +205,5 @@ fn wrong_name(name: &str) -> Option<&'static str> {
 
 /// Whether `shell` is the other shell.
 pub(super) fn is_powershell(entry: &mut Entry<'_, '_>) -> bool {
-    word(entry, "shell", field::SHELLS) == Some("powershell")
+    word(entry, "shell", field::SHELLS, "the default") == Some("powershell")
 }

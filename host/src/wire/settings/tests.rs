@@ -255,8 +255,11 @@ fn words_fall_back_aloud() {
     assert_eq!((command(&good).shell, command(&good).on_cut), (Shell::Powershell, OnCut::Block));
     says(&good, &[]);
     let bad = with(r#""shell": "pwoershell", "onCut": 1"#);
-    assert_eq!((command(&bad).shell, command(&bad).on_cut), (Shell::Bash, OnCut::Run));
-    says(&bad, &["hint: did you mean `powershell`?", "`onCut` must be `run` or `block`, found a number"]);
+    assert_eq!((command(&bad).shell, command(&bad).on_cut), (Shell::Bash, OnCut::Block));
+    says(
+        &bad,
+        &["hint: did you mean `powershell`?", "`onCut` must be `run` or `block`, found a number; `block` is taken"],
+    );
     let args = with(r#""args": ["-x"], "shell": "bash""#);
     assert_eq!(command(&args).args, Some(vec!["-x".to_owned()]));
     says(&args, &["`shell` is ignored"]);
@@ -292,7 +295,8 @@ fn fields_that_do_nothing_here_are_said() {
         (r#""async": true"#, &["`async` is not supported yet: the hook runs in the foreground"]),
         (r#""async": false, "asyncRewake": false"#, &[]),
         (r#""asyncRewake": true"#, &["runs in the foreground"]),
-        (r#""maxAttempts": 3"#, &["`maxAttempts` is not supported yet"]),
+        (r#""maxAttempts": 3"#, &["`maxAttempts` means nothing on `PreToolUse`"]),
+        (r#""maxAttempts": 0"#, &["`maxAttempts` must be a whole number from 1"]),
         (r#""grant": {}"#, &["`grant` is not supported yet: nothing is granted"]),
         (r#""text": "x""#, &["`text` means nothing on a hook of type `command`"]),
         (r#""prompt": "x""#, &["`prompt` means nothing on a hook of type `command`"]),

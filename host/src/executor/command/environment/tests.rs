@@ -129,5 +129,5 @@ async fn every_name_of_ours_has_its_value() {
     for name in ["HOOK_DISPATCH_ID", "CLAUDE_TOOL_INPUT_FILE", "CLAUDE_TOOL_OUTPUT_FILE"] {
         assert!(value(&got, name).is_some(), "{name}");
     }
-    assert!(got.vars.iter().all(|(name, _)| OURS.iter().any(|ours| *ours == name)) && !got.cut);
+    assert!(got.vars.iter().all(|(name, _)| OUR_VARIABLES.iter().any(|ours| *ours == name)) && !got.cut);
 }
