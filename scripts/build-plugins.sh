@@ -12,7 +12,10 @@ cd "$(dirname "$(readlink -f "$0")")/.."
 # package and committed file
 readonly PLUGINS="
 no-rm-rf        example-plugins/no-rm-rf/no-rm-rf.wasm
+protect-hooks   example-plugins/protect-hooks/protect-hooks.wasm
 redact-secrets  example-plugins/redact-secrets/redact-secrets.wasm
+rtk-rewrite     example-plugins/rtk-rewrite/rtk-rewrite.wasm
+token-ledger    example-plugins/token-ledger/token-ledger.wasm
 misbehave       tests/guests/misbehave/misbehave.wasm
 "
 readonly TARGET=wasm32-unknown-unknown VERSION=1.85.1 LIMIT=100000

@@ -6,6 +6,7 @@ mod bus;
 mod chain;
 mod cli;
 mod events;
+mod examples;
 mod gate;
 mod generations;
 mod plugins;
