@@ -10,8 +10,8 @@ pub struct Commands {
     /// Whether `list` is all of it. False where the text does not parse, and on a tool without a command: then a guard
     /// knows nothing, and should say no.
     pub parsed: bool,
-    /// Each simple command as its words after quote removal, without assignments and redirections. A command behind
-    /// `sudo`, `env`, `xargs` and the like stands here too, as does one with its program's folder left out.
+    /// Each simple command as its words after quote removal, as written: without assignments and redirections, but with
+    /// the program's folder, and with `sudo`, `env`, `xargs` and the like in front of what they run.
     pub list: Vec<Vec<String>>,
 }
 
