@@ -9,4 +9,5 @@ mod events;
 mod gate;
 mod generations;
 mod plugins;
+mod prompts;
 mod settings;

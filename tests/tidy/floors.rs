@@ -12,17 +12,18 @@ const FLOORS: [(&str, &[&str]); 7] = [
     ("words", &["diagnostic", "event", "id", "outcome", "source", "surroundings", "text"]),
     ("rules", &["ask", "bus", "hook", "matching", "plugin", "policy", "port", "report", "wire"]),
     ("state", &["once", "registry", "session", "settings"]),
-    ("effects", &["executor", "wasm"]),
+    ("effects", &["executor", "provider", "wasm"]),
     ("conduct", &["dispatch", "gate"]),
     ("runtime", &["runtime"]),
     ("cli", &["cli"]),
 ];
 
 /// What the floors would let pass, and is absent on purpose.
-const STRANGERS: [(&str, &str, &str); 4] = [
+const STRANGERS: [(&str, &str, &str); 5] = [
     ("settings", "registry", "runtime carries changes across"),
     ("registry", "settings", "runtime carries changes across"),
     ("registry", "matching", "a registry that also matches does two things"),
+    ("executor", "provider", "a model is asked through `port::Model`, and may be the embedder's own"),
     ("executor", "wasm", "a plugin is called through `plugin::Code`, so that the feature `wasm` gates modules alone"),
 ];
 

@@ -1,12 +1,16 @@
 //! The host that the program builds: the project's and the user's settings, and the plugins named beside them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
+use async_trait::async_trait;
 
 use crate::Runtime;
 use crate::diagnostic::{Diagnostic, printable};
 use crate::policy::Trust;
+use crate::port::{Model, ModelError, Question};
+use crate::provider::{HttpModel, Provider};
 use crate::source::{Reach, Source};
 use crate::surroundings::Surroundings;
 
@@ -44,11 +48,34 @@ impl HostArgs {
 
     /// Builds it.
     pub(super) async fn open(&self) -> anyhow::Result<Runtime> {
-        let runtime = Runtime::builder(self.trust(), self.surroundings()?).build().await?;
+        let surroundings = self.surroundings()?;
+        let mut builder = Runtime::builder(self.trust(), surroundings.clone());
+        if let Some(provider) = Provider::of(&surroundings) {
+            builder = builder.model(model(provider));
+        }
+        let runtime = builder.build().await?;
         for plugin in &self.plugins {
             runtime.load(self.source.clone(), plugin, Reach::Everywhere).await?;
         }
         Ok(runtime)
+    }
+}
+
+/// The model at `provider`. One that is not set up well spoils nothing but the hooks that ask it.
+fn model(provider: Provider) -> Arc<dyn Model> {
+    match HttpModel::new(provider) {
+        Ok(model) => Arc::new(model),
+        Err(error) => Arc::new(Unusable(error.to_string())),
+    }
+}
+
+/// A model that cannot be asked.
+struct Unusable(String);
+
+#[async_trait]
+impl Model for Unusable {
+    async fn ask(&self, _: &Question) -> Result<String, ModelError> {
+        Err(ModelError::Unusable(self.0.clone()))
     }
 }
 

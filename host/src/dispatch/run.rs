@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
         let running = hook.enter();
         let begun = Instant::now();
         let asked = tokio::select! {
-            asked = executor::run(hook, &ask) => asked,
+            asked = executor::run(hook, &ask, &self.with.ports) => asked,
             () = hook.cancelled() => Outcome::NoAnswer(Cause::Cancelled).into(),
         };
         let took = begun.elapsed();

@@ -1,5 +1,7 @@
 //! Building a host: trust has no default, everything else does.
 
+use std::sync::Arc;
+
 use crate::bus::Bus;
 use crate::diagnostic::Diagnostic;
 use crate::dispatch::Dispatcher;
@@ -8,6 +10,7 @@ use crate::event::{CustomEvent, Events};
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::{MayApprove, Trust};
+use crate::port::{Model, Ports};
 use crate::registry::Registry;
 use crate::source::Source;
 use crate::surroundings::Surroundings;
@@ -22,6 +25,7 @@ use super::load::Loading;
 /// - settings: `~/.freecode/settings.json` and `.freecode/settings.json` of the project are read
 /// - tools: `bash`, `edit`, `write` and `read`, not complete
 /// - events: the fifteen built-in ones
+/// - model: none; a prompt hook gives no answer
 /// - approvals: of every source; plugins in the sandbox approve nothing
 /// - a chain sees the arguments as the model gave them
 /// - not strict: what is wrong with a settings file is said, and the rest of it works
@@ -30,6 +34,7 @@ pub struct RuntimeBuilder {
     trust: Trust,
     surroundings: Surroundings,
     events: Vec<CustomEvent>,
+    ports: Ports,
     tools: ToolTable,
     may_approve: MayApprove,
     view: InputView,
@@ -63,6 +68,7 @@ impl RuntimeBuilder {
             trust,
             surroundings,
             events: Vec::new(),
+            ports: Ports::default(),
             tools: ToolTable::default(),
             may_approve: MayApprove::default(),
             view: InputView::default(),
@@ -75,6 +81,13 @@ impl RuntimeBuilder {
     #[must_use]
     pub fn event(mut self, event: CustomEvent) -> Self {
         self.events.push(event);
+        self
+    }
+
+    /// The model that prompt hooks ask.
+    #[must_use]
+    pub fn model(mut self, model: Arc<dyn Model>) -> Self {
+        self.ports.model = Some(model);
         self
     }
 
@@ -125,6 +138,7 @@ impl RuntimeBuilder {
                 registry: Registry::default(),
                 trust: self.trust,
                 surroundings: self.surroundings,
+                ports: self.ports,
                 tools: self.tools,
                 may_approve: self.may_approve,
                 view: self.view,
