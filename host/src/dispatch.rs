@@ -16,6 +16,7 @@ use crate::id::DispatchId;
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
+use crate::port::Ports;
 use crate::registry::Registry;
 use crate::report::Report;
 use crate::surroundings::Surroundings;
@@ -32,6 +33,8 @@ pub struct Dispatcher {
     pub registry: Registry,
     /// The machine.
     pub surroundings: Surroundings,
+    /// What the embedder supplied.
+    pub ports: Ports,
     /// The tools.
     pub tools: ToolTable,
     /// Whose approvals count.

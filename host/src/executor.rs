@@ -4,17 +4,22 @@
 
 pub mod command;
 pub mod function;
+pub mod prompt;
+
+use std::any::Any;
 
 use crate::ask::{Ask, Asked};
 use crate::hook::HookKind;
 use crate::outcome::{Cause, Change, Outcome};
+use crate::port::Ports;
 use crate::registry::Hook;
 
 /// Asks one hook. Never fails and never panics.
-pub async fn run(hook: &Hook, ask: &Ask<'_>) -> Asked {
+pub async fn run(hook: &Hook, ask: &Ask<'_>, ports: &Ports) -> Asked {
     match &hook.spec.kind {
         HookKind::Command(command) => command::run(command, ask).await,
         HookKind::Function(function) => function::run(function, ask).await.into(),
+        HookKind::Prompt(prompt) => prompt::run(prompt, ask, ports.model.as_deref()).await,
         HookKind::Inject(inject) => {
             Outcome::Continue(Change { context: Some(inject.text.clone()), ..Change::default() }).into()
         }
@@ -26,4 +31,11 @@ pub async fn run(hook: &Hook, ask: &Ask<'_>) -> Asked {
             }
         },
     }
+}
+
+/// What is said of embedder's code that panicked.
+fn panicked(panic: &(dyn Any + Send)) -> Outcome {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    Outcome::NoAnswer(Cause::Panicked(text.unwrap_or_else(|| "without a message".to_owned())))
 }

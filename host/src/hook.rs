@@ -169,6 +169,8 @@ pub enum HookKind {
     Function(FunctionHook),
     /// A fixed text.
     Inject(InjectHook),
+    /// A question to a model.
+    Prompt(PromptHook),
 }
 
 /// The name of a hook's kind, as `type` in settings.
@@ -182,6 +184,8 @@ pub enum KindName {
     Function,
     /// A fixed text.
     Inject,
+    /// A question to a model.
+    Prompt,
 }
 
 impl KindName {
@@ -192,6 +196,7 @@ impl KindName {
             Self::Callback => "callback",
             Self::Function => "function",
             Self::Inject => "inject",
+            Self::Prompt => "prompt",
         }
     }
 }
@@ -210,13 +215,16 @@ impl HookKind {
             Self::Callback(_) => KindName::Callback,
             Self::Function(_) => KindName::Function,
             Self::Inject(_) => KindName::Inject,
+            Self::Prompt(_) => KindName::Prompt,
         }
     }
 
-    /// How long it may take where nothing else is said: 300 s for a command, 5 s in the sandbox and in process.
+    /// How long it may take where nothing else is said: 300 s for a command, 30 s for a question to a model,
+    /// 5 s in the sandbox and in process.
     pub fn default_timeout(&self) -> Duration {
         match self {
             Self::Command(_) => Duration::from_secs(300),
+            Self::Prompt(_) => Duration::from_secs(30),
             Self::Callback(_) | Self::Function(_) | Self::Inject(_) => Duration::from_secs(5),
         }
     }
@@ -305,6 +313,22 @@ pub struct CallbackHook {
 pub struct InjectHook {
     /// The text.
     pub text: String,
+}
+
+/// One question to a model (HOOKS.md, 13).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptHook {
+    /// What the model is asked; `$ARGUMENTS` in it stands for the payload.
+    pub prompt: String,
+    /// Which model; without it, the provider's own choice.
+    pub model: Option<String>,
+}
+
+impl PromptHook {
+    /// A question to whatever model the provider has.
+    pub fn new(prompt: impl Into<String>) -> Self {
+        Self { prompt: prompt.into(), model: None }
+    }
 }
 
 /// A future that an embedder's function gives back.
@@ -402,6 +426,12 @@ impl From<FunctionHook> for HookKind {
 impl From<CallbackHook> for HookKind {
     fn from(hook: CallbackHook) -> Self {
         Self::Callback(hook)
+    }
+}
+
+impl From<PromptHook> for HookKind {
+    fn from(hook: PromptHook) -> Self {
+        Self::Prompt(hook)
     }
 }
 

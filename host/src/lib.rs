@@ -1,4 +1,5 @@
-//! Tacklebox runs an agent's lifecycle hooks: shell commands, functions, and WASM plugins in a sandbox.
+//! Tacklebox runs an agent's lifecycle hooks: shell commands, questions to a model, functions, and WASM plugins in a
+//! sandbox.
 //!
 //! An agent announces a moment of its life (before a tool runs, when a prompt is sent, when a session ends). Tacklebox
 //! finds the hooks that are registered for it, asks them in order, and hands back one typed verdict with a report of who
@@ -42,7 +43,8 @@
 //!   project brings to run, and the store of what a person trusts.
 //! - [`bus`]: what happens, as it happens, for whoever listens.
 //! - [`settings`], [`wire`]: the files people write; [`port`]: what the embedder supplies.
-//! - `wasm` (feature `wasm`): the sandbox; `cli` (feature `cli`): the program.
+//! - `wasm` (feature `wasm`): the sandbox; `provider` (feature `http`): a model for prompt hooks; `cli` (feature `cli`):
+//!   the program.
 
 pub mod ask;
 pub mod bus;
@@ -61,6 +63,8 @@ pub mod outcome;
 pub mod plugin;
 pub mod policy;
 pub mod port;
+#[cfg(feature = "http")]
+pub mod provider;
 pub mod registry;
 pub mod report;
 pub mod runtime;

@@ -2,6 +2,9 @@
 //!
 //! Object-safe throughout, so that an embedder's tests can put their own in the place of ours.
 
+use std::fmt;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::event::{
@@ -129,4 +132,84 @@ pub trait Tool: Send + Sync {
     ///
     /// The text for the model that says why the tool failed.
     async fn run(&self, call: &ToolCall, cx: &Context) -> Result<String, String>;
+}
+
+/// A model that prompt hooks ask. With the feature `http`, `provider::HttpModel` is one.
+#[async_trait]
+pub trait Model: Send + Sync {
+    /// Asks the question once, and gives the model's whole text. Whoever calls keeps the time, and drops the future
+    /// when it is up.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no text. No error may hold a key: what it says is shown and logged.
+    async fn ask(&self, question: &Question) -> Result<String, ModelError>;
+}
+
+/// One question to a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The system's text.
+    pub system: String,
+    /// The user's text.
+    pub user: String,
+    /// The most tokens of the reply.
+    pub max_tokens: u32,
+    /// Which model the hook asks for; without it, the provider's own choice.
+    pub model: Option<String>,
+}
+
+/// Why a model gave no text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Neither the hook nor the provider says which model to ask.
+    #[error("no model is named")]
+    NoModel,
+    /// It is not set up as it should be.
+    #[error("{0}")]
+    Unusable(String),
+    /// There was no connection.
+    #[error("the model provider cannot be reached: {0}")]
+    Unreachable(String),
+    /// It answered with another status than success.
+    #[error("the model provider answered with status {status}{}", detail(.message.as_deref()))]
+    Status {
+        /// The status.
+        status: u16,
+        /// What it said about it.
+        message: Option<String>,
+    },
+    /// It did not answer in time.
+    #[error("the model provider took too long")]
+    TimedOut,
+    /// Its answer broke off.
+    #[error("the model provider's answer was cut off: {0}")]
+    CutOff(String),
+    /// Its answer is larger than anyone reads.
+    #[error("the model provider's answer is larger than {} KiB", .0 >> 10)]
+    TooLarge(usize),
+    /// Its answer is not what the protocol says.
+    #[error("the model provider's answer cannot be read: {0}")]
+    Unreadable(String),
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+fn detail(message: Option<&str>) -> String {
+    message.map(|message| format!(": {message}")).unwrap_or_default()
+}
+
+/// What the embedder supplied for hooks to be run with; nothing unless it did.
+#[derive(Clone, Default)]
+pub struct Ports {
+    /// Answers prompt hooks.
+    pub model: Option<Arc<dyn Model>>,
+}
+
+impl fmt::Debug for Ports {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ports").field("model", &self.model.is_some()).finish()
+    }
 }

@@ -4,6 +4,8 @@
 //! payload and understood. Pure: it is handed bytes and opens no file. Which files there are, and how they are merged,
 //! is for `settings`; who starts a process is for `executor`.
 
+#[cfg(feature = "http")]
+pub(crate) mod completion;
 pub(crate) mod document;
 pub(crate) mod field;
 pub mod freecode;
@@ -12,6 +14,7 @@ pub mod json;
 pub(crate) mod path;
 pub mod plugin_json;
 pub mod process;
+pub mod prompt;
 pub mod schema;
 pub mod settings;
 pub mod trust;

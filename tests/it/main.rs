@@ -11,5 +11,6 @@ mod gate;
 mod generations;
 mod plugins;
 mod program;
+mod prompts;
 mod settings;
 mod trust;

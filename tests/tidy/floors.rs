@@ -12,19 +12,20 @@ const FLOORS: [(&str, &[&str]); 7] = [
     ("words", &["diagnostic", "event", "id", "outcome", "source", "surroundings", "text"]),
     ("rules", &["ask", "hook", "matching", "plugin", "policy", "port", "report", "wire"]),
     ("state", &["bus", "once", "registry", "session", "settings", "trust"]),
-    ("effects", &["executor", "wasm"]),
+    ("effects", &["executor", "provider", "wasm"]),
     ("conduct", &["dispatch", "gate"]),
     ("runtime", &["runtime"]),
     ("cli", &["cli"]),
 ];
 
 /// What the floors would let pass, and is absent on purpose.
-const STRANGERS: [(&str, &str, &str); 6] = [
+const STRANGERS: [(&str, &str, &str); 7] = [
     ("settings", "registry", "runtime carries changes across"),
     ("registry", "settings", "runtime carries changes across"),
     ("settings", "trust", "a file is read the same way, whoever trusts it"),
     ("trust", "registry", "what may run is not who is registered"),
     ("registry", "matching", "a registry that also matches does two things"),
+    ("executor", "provider", "a model is asked through `port::Model`, and may be the embedder's own"),
     ("executor", "wasm", "a plugin is called through `plugin::Code`, so that the feature `wasm` gates modules alone"),
 ];
 

@@ -1,12 +1,16 @@
 //! The host that the program builds: the project's and the user's settings, and the plugins named beside them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
+use async_trait::async_trait;
 
 use crate::Runtime;
 use crate::diagnostic::{Diagnostic, printable};
 use crate::policy::Trust;
+use crate::port::{Model, ModelError, Question};
+use crate::provider::{HttpModel, Provider};
 use crate::source::{Reach, Source};
 use crate::surroundings::Surroundings;
 use crate::trust::{TrustStore, TrustedBy};
@@ -40,11 +44,33 @@ impl HostArgs {
             true => Trust::Trusted.into(),
             false => TrustStore::of_this_user(&surroundings).into(),
         };
-        let runtime = Runtime::builder(trust, surroundings).compile_cache().build().await?;
+        let mut builder = Runtime::builder(trust, surroundings.clone()).compile_cache();
+        if let Some(provider) = Provider::of(&surroundings) {
+            builder = builder.model(model(provider));
+        }
+        let runtime = builder.build().await?;
         for plugin in &self.plugins {
             runtime.load(self.source.clone(), plugin, Reach::Everywhere).await?;
         }
         Ok(runtime)
+    }
+}
+
+/// The model at `provider`. One that is not set up well spoils nothing but the hooks that ask it.
+fn model(provider: Provider) -> Arc<dyn Model> {
+    match HttpModel::new(provider) {
+        Ok(model) => Arc::new(model),
+        Err(error) => Arc::new(Unusable(error.to_string())),
+    }
+}
+
+/// A model that cannot be asked.
+struct Unusable(String);
+
+#[async_trait]
+impl Model for Unusable {
+    async fn ask(&self, _: &Question) -> Result<String, ModelError> {
+        Err(ModelError::Unusable(self.0.clone()))
     }
 }
 

@@ -146,7 +146,7 @@ impl<'a> Run<'a> {
 
     async fn run(&self, hook: &Hook, ask: &Ask<'_>) -> Asked {
         match self.still_trusted(hook).await {
-            Ok(()) => executor::run(hook, ask).await,
+            Ok(()) => executor::run(hook, ask, &self.with.ports).await,
             Err(why) => Outcome::NoAnswer(Cause::NotTrusted(why)).into(),
         }
     }

@@ -1,10 +1,10 @@
 //! Functions of the embedder's: a gate that runs at once, or a future that is awaited. A panic is caught.
 
-use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 
+use super::panicked;
 use crate::ask::Ask;
 use crate::hook::FunctionHook;
 use crate::outcome::{Cause, Outcome};
@@ -31,10 +31,4 @@ pub async fn run(hook: &FunctionHook, ask: &Ask<'_>) -> Outcome {
             }
         }
     }
-}
-
-fn panicked(panic: &(dyn Any + Send)) -> Outcome {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    Outcome::NoAnswer(Cause::Panicked(text.unwrap_or_else(|| "without a message".to_owned())))
 }

@@ -1,6 +1,7 @@
 //! Building a host: trust has no default, everything else does.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::bus::Bus;
 use crate::diagnostic::Diagnostic;
@@ -10,6 +11,7 @@ use crate::event::{CustomEvent, Events};
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
+use crate::port::{Model, Ports};
 use crate::registry::Registry;
 use crate::source::Source;
 use crate::surroundings::Surroundings;
@@ -25,6 +27,7 @@ use super::load::Loading;
 /// - settings: `~/.freecode/settings.json` and `.freecode/settings.json` of the project are read
 /// - tools: `bash`, `edit`, `write` and `read`, not complete
 /// - events: the fifteen built-in ones
+/// - model: none; a prompt hook gives no answer
 /// - approvals: of every source; plugins in the sandbox approve nothing
 /// - a chain sees the arguments as the model gave them
 /// - the compiled code of plugins is kept nowhere: each host compiles anew
@@ -34,6 +37,7 @@ pub struct RuntimeBuilder {
     trust: TrustedBy,
     surroundings: Surroundings,
     events: Vec<CustomEvent>,
+    ports: Ports,
     tools: ToolTable,
     may_approve: MayApprove,
     view: InputView,
@@ -68,6 +72,7 @@ impl RuntimeBuilder {
             trust,
             surroundings,
             events: Vec::new(),
+            ports: Ports::default(),
             tools: ToolTable::default(),
             may_approve: MayApprove::default(),
             view: InputView::default(),
@@ -81,6 +86,13 @@ impl RuntimeBuilder {
     #[must_use]
     pub fn event(mut self, event: CustomEvent) -> Self {
         self.events.push(event);
+        self
+    }
+
+    /// The model that prompt hooks ask.
+    #[must_use]
+    pub fn model(mut self, model: Arc<dyn Model>) -> Self {
+        self.ports.model = Some(model);
         self
     }
 
@@ -149,6 +161,7 @@ impl RuntimeBuilder {
             dispatcher: Dispatcher {
                 registry: Registry::default(),
                 surroundings: self.surroundings,
+                ports: self.ports,
                 tools: self.tools,
                 may_approve: self.may_approve,
                 view: self.view,

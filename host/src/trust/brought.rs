@@ -93,6 +93,6 @@ fn files(root: &Root, spec: &HookSpec, plugin: impl Fn(&Path) -> Option<Vec<(Pat
                 files.into_iter().map(known).collect()
             }
         },
-        HookKind::Function(_) | HookKind::Inject(_) => Vec::new(),
+        HookKind::Function(_) | HookKind::Inject(_) | HookKind::Prompt(_) => Vec::new(),
     }
 }

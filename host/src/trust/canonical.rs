@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::brought::BroughtHook;
 use super::named::Root;
-use crate::hook::{CallbackHook, CommandHook, HookEnv, HookKind, HookSpec, InjectHook, OnCut, OnError, Shell};
+use crate::hook::{
+    CallbackHook, CommandHook, HookEnv, HookKind, HookSpec, InjectHook, OnCut, OnError, PromptHook, Shell,
+};
 use crate::matching::Dialect;
 
 /// The first line: a change of the form is a change of every digest.
@@ -64,6 +66,7 @@ fn runs(kind: &HookKind, root: &Root) -> Value {
             "config": config,
         }),
         HookKind::Inject(InjectHook { text }) => json!({ "text": text }),
+        HookKind::Prompt(PromptHook { prompt, model }) => json!({ "prompt": prompt, "model": model }),
         // Code of the embedder's own does not come from a project.
         HookKind::Function(_) => Value::Null,
     }

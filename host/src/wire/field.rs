@@ -85,6 +85,7 @@ impl Field {
 const COMMAND: On = On::Kind(KindName::Command);
 const CALLBACK: On = On::Kind(KindName::Callback);
 const INJECT: On = On::Kind(KindName::Inject);
+const PROMPT: On = On::Kind(KindName::Prompt);
 
 /// Every field that an entry may have.
 pub(crate) static FIELDS: &[Field] = &[
@@ -109,6 +110,8 @@ pub(crate) static FIELDS: &[Field] = &[
     field("function", CALLBACK, Shape::Text, "which of the plugin's hooks it is"),
     field("config", CALLBACK, Shape::Object, "what the plugin reads as its configuration"),
     field("text", INJECT, Shape::Text, "the text that is added"),
+    field("prompt", PROMPT, Shape::Text, "what the model is asked"),
+    field("model", PROMPT, Shape::Text, "which model is asked"),
     field("async", On::NotYet, Shape::Flag, "whether it goes on in the background").also_for_groups(),
     field("asyncRewake", On::NotYet, Shape::Flag, "whether it may wake the agent later").also_for_groups(),
     field("maxAttempts", On::Every, Shape::Count, "how often it may keep the agent from stopping, in one turn")
@@ -116,8 +119,6 @@ pub(crate) static FIELDS: &[Field] = &[
     field("grant", On::NotYet, Shape::Object, "what the plugin may do"),
     field("limits", On::NotYet, Shape::Object, "what the plugin may use up"),
     field("instance", On::NotYet, Shape::Text, "how long the plugin's memory lives"),
-    field("prompt", On::OtherKind, Shape::Text, "what the model is asked"),
-    field("model", On::OtherKind, Shape::Text, "which model is asked"),
     field("url", On::OtherKind, Shape::Text, "where the payload is sent"),
     field("headers", On::OtherKind, Shape::Object, "what is sent beside it"),
     field("allowedEnvVars", On::OtherKind, Shape::Texts, "variables that headers may hold"),

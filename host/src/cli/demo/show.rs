@@ -63,6 +63,7 @@ impl<'a> Show<'a> {
             let kind = match hook.spec.kind.name() {
                 KindName::Callback => "WASM plugin, sandboxed",
                 KindName::Command => "shell command",
+                KindName::Prompt => "question to a model",
                 KindName::Function | KindName::Inject => "built in",
             };
             writeln!(self.out, "  {name:<16} {event:<20} {kind:<24} from {}", hook.source)?;
@@ -194,7 +195,7 @@ impl<'a> Show<'a> {
             match hook.kind {
                 KindName::Callback => self.sandboxed.0.push(hook.took),
                 KindName::Command => self.shell.0.push(hook.took),
-                KindName::Function | KindName::Inject => {}
+                KindName::Function | KindName::Inject | KindName::Prompt => {}
             }
         }
     }

@@ -53,6 +53,10 @@ struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    asks: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     plugin: Option<PathBuf>,
     #[serde(skip_serializing_if = "Object::is_empty")]
     config: Object,
@@ -129,6 +133,8 @@ impl Line {
             command: None,
             args: None,
             text: None,
+            asks: None,
+            model: None,
             plugin: None,
             config: Object::new(),
             sets: Vec::new(),
@@ -155,6 +161,10 @@ impl Line {
                 self.config = callback.config.clone();
             }
             HookKind::Inject(inject) => self.text = Some(inject.text.clone()),
+            HookKind::Prompt(prompt) => {
+                self.asks = Some(prompt.prompt.clone());
+                self.model.clone_from(&prompt.model);
+            }
             HookKind::Function(_) => {}
         }
     }
@@ -180,6 +190,8 @@ impl Line {
         rows.extend(self.command.iter().map(|command| ("runs", command.clone())));
         rows.extend(self.args.iter().flatten().map(|arg| ("with", arg.clone())));
         rows.extend(self.text.iter().map(|text| ("says", text.clone())));
+        rows.extend(self.asks.iter().map(|prompt| ("asks", prompt.clone())));
+        rows.extend(self.model.iter().map(|model| ("model", model.clone())));
         rows.extend(self.plugin.iter().map(|path| ("plugin", path.display().to_string())));
         rows.extend(self.config.iter().map(|(key, value)| ("config", format!("{key} = {value}"))));
         rows.extend(self.sets.iter().map(|(name, value)| ("sets", format!("{name}={value}"))));

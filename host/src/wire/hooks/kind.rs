@@ -10,7 +10,7 @@ use super::super::path::{normal, resolve};
 use super::entry::{Entry, Refusal};
 use super::{Origin, value};
 use crate::event::{EventName, Object};
-use crate::hook::{CallbackHook, CommandHook, Dialect, HookKind, InjectHook, KindName, OnCut, Shell};
+use crate::hook::{CallbackHook, CommandHook, Dialect, HookKind, InjectHook, KindName, OnCut, PromptHook, Shell};
 use crate::source::Scope;
 
 /// Where a fixed text has somebody to go to.
@@ -23,6 +23,7 @@ pub(super) fn which(entry: &Entry<'_, '_>) -> Result<KindName, Refusal> {
         "command" => KindName::Command,
         "callback" => KindName::Callback,
         "inject" => KindName::Inject,
+        "prompt" => KindName::Prompt,
         "function" => return Err(entry.refusal(value, "a `function` is registered from code, not from a file")),
         word if field::TYPES.contains(&word) => {
             return Err(entry.refusal(value, format!("this version does not run hooks of type `{word}`")));
@@ -62,6 +63,7 @@ pub(super) fn read(kind: KindName, entry: &mut Entry<'_, '_>) -> Result<HookKind
         KindName::Command => command(entry).map(HookKind::Command),
         KindName::Callback => callback(entry).map(HookKind::Callback),
         KindName::Inject => inject(entry).map(HookKind::Inject),
+        KindName::Prompt => prompt(entry).map(HookKind::Prompt),
         KindName::Function => Err(Refusal::new("a `function` is registered from code, not from a file")),
     }
 }
@@ -135,6 +137,15 @@ fn plugin(entry: &Entry<'_, '_>) -> Result<PathBuf, Refusal> {
     let who = if entry.site.origin == Origin::Package { "a package" } else { "a project" };
     let message = format!("`plugin` {} is outside: {who} may name only what it brings itself", Quoted(text));
     Err(Refusal::new(message))
+}
+
+fn prompt(entry: &Entry<'_, '_>) -> Result<PromptHook, Refusal> {
+    let prompt = needed(entry, "prompt", KindName::Prompt)?.to_owned();
+    let model = match entry.get("model") {
+        Some(_) => Some(needed(entry, "model", KindName::Prompt)?.to_owned()),
+        None => None,
+    };
+    Ok(PromptHook { prompt, model })
 }
 
 fn inject(entry: &Entry<'_, '_>) -> Result<InjectHook, Refusal> {

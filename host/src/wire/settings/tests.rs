@@ -115,7 +115,8 @@ fn one_bad_entry_never_costs_another() {
         (r#"{"name": "odd-one", "type": "telepathy"}"#, "hook `odd-one`: unknown type `telepathy`"),
         (r#"{"type": "Command", "command": "true"}"#, "hint: did you mean `command`?"),
         (r#"{"type": 7, "command": "true"}"#, "`type` must be a string, found a number"),
-        (r#"{"type": "prompt", "prompt": "x"}"#, "this version does not run hooks of type `prompt`"),
+        (r#"{"type": "prompt"}"#, "a hook of type `prompt` needs `prompt`"),
+        (r#"{"type": "prompt", "prompt": "x", "model": 3}"#, "`model` must be a string, found a number"),
         (r#"{"type": "http", "url": "x"}"#, "this version does not run hooks of type `http`"),
         (r#"{"type": "agent"}"#, "this version does not run hooks of type `agent`"),
         (r#"{"type": "function"}"#, "registered from code"),
@@ -465,7 +466,7 @@ fn every_field_says_when_its_value_is_of_the_wrong_type() {
                 _ => "command",
             };
             let text = format!(
-                r#"{{"type": "{kind}", "command": "true", "plugin": "a", "text": "x", "{}": {value}}}"#,
+                r#"{{"type": "{kind}", "command": "true", "plugin": "a", "text": "x", "prompt": "x", "{}": {value}}}"#,
                 field.name
             );
             let parsed = entry(if kind == "inject" { "SessionStart" } else { "PostToolUse" }, &text);
