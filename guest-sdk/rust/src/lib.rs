@@ -41,7 +41,7 @@
 //! | `testing` | what stands in for the host in a plugin's own tests |
 //!
 //! With the feature `arena` (on by default) a plugin for wasm32 allocates by a bump through one array, the fastest for an instance that
-//! lives for one call. A plugin registered with `"instance": "session"` should turn it off: it would never free.
+//! lives for one call, as every instance of this version's host does: it gives back nothing but the last piece.
 
 mod answer;
 #[cfg(any(test, all(target_arch = "wasm32", feature = "arena")))]
