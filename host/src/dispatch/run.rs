@@ -2,6 +2,7 @@
 //!
 //! What an answer *means* is for `fold`; what of it is taken, for `accept`.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::ask::{Ask, Asked};
@@ -79,7 +80,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    async fn link(&mut self, at: usize, hook: &std::sync::Arc<Hook>, look: &Look<'_>, fold: &mut Fold) -> Flow {
+    async fn link(&mut self, at: usize, hook: &Arc<Hook>, look: &Look<'_>, fold: &mut Fold) -> Flow {
         let reserved = match hook.spec.once {
             true => match self.with.once.reserve(hook, &self.cx.session) {
                 Some(reserved) => Some(reserved),
@@ -99,13 +100,7 @@ impl<'a> Run<'a> {
     }
 
     /// In a waterfall a hook sees other arguments than those that were taken apart for matching.
-    async fn ask_with(
-        &mut self,
-        at: usize,
-        hook: &std::sync::Arc<Hook>,
-        saw: &Event,
-        look: &Look<'_>,
-    ) -> (Outcome, bool) {
+    async fn ask_with(&mut self, at: usize, hook: &Arc<Hook>, saw: &Event, look: &Look<'_>) -> (Outcome, bool) {
         if look.is_of(saw) {
             self.ask(at, hook, &Told { event: saw, look, recheck: false }).await
         } else {
@@ -115,7 +110,7 @@ impl<'a> Run<'a> {
     }
 
     /// Asks one hook, and notes what it said.
-    pub(super) async fn ask(&mut self, at: usize, hook: &std::sync::Arc<Hook>, told: &Told<'_>) -> (Outcome, bool) {
+    pub(super) async fn ask(&mut self, at: usize, hook: &Arc<Hook>, told: &Told<'_>) -> (Outcome, bool) {
         let dispatch = self.report.dispatch.clone();
         let ask = Ask {
             hook: &hook.spec,
