@@ -149,7 +149,7 @@ async fn a_guest_that_spins_costs_its_call_and_no_other() {
     let (took, outcome) = spin.await.unwrap();
     assert_eq!(outcome, Some(Outcome::NoAnswer(Cause::TimedOut(Duration::from_millis(500)))));
     // The bound is a busy machine's, not the engine's: that is measured in the benches.
-    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,7 +13,7 @@ const FOR_EVER: Duration = Duration::from_secs(3600);
 async fn a_guest_that_spins_is_ended_in_time_while_another_answers() {
     let plugins = plugins();
     let (spins, answers) = (load(&plugins, &guest(SPIN)).await, load(&plugins, &guest(PASS)).await);
-    let limit = Duration::from_millis(100);
+    let limit = Duration::from_millis(500);
     let (began, spinning) = (Instant::now(), Asking::bash("ls").within(limit));
     let (cause, answered) = tokio::join!(spinning.cause(&*spins), async {
         let asked = Asking::bash("ls").of(&*answers).await;
@@ -21,7 +21,7 @@ async fn a_guest_that_spins_is_ended_in_time_while_another_answers() {
     });
     println!("limit {limit:?}: ended after {:?}; the other one answered after {:?}", began.elapsed(), answered.1);
     assert_eq!(cause, Cause::TimedOut(limit));
-    assert!(began.elapsed() < limit * 5, "ended after {:?}", began.elapsed());
+    assert!(began.elapsed() < limit * 10, "ended after {:?}", began.elapsed());
     assert_eq!(answered.0, Outcome::pass());
     assert!(answered.1 < limit, "answered after {:?}", answered.1);
 }
