@@ -40,6 +40,22 @@ pub struct Report {
     pub warnings: Vec<Diagnostic>,
 }
 
+impl Report {
+    /// Of a dispatch in which nothing has happened yet.
+    pub fn new(event: EventName, dispatch: DispatchId, revision: Revision) -> Self {
+        Self {
+            event,
+            dispatch,
+            revision,
+            hooks: Vec::new(),
+            decided_by: None,
+            rewritten_by: None,
+            messages: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
 /// What became of one hook.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookReport {

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use tacklebox::HookRuntime as _;
 use tacklebox::event::{EventName, PreToolUse, TurnStart, TurnStartInput};
 use tacklebox::hook::{FunctionHook, HookSpec, OnError};
 use tacklebox::outcome::{Change, Outcome};
 use tacklebox::source::{Reach, Source};
+use tacklebox::{HookRuntime as _, Runtime};
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 use crate::agent::{bare, bash, cx, hook, host};
 
@@ -69,15 +70,19 @@ fn waiting(asked: &Arc<Notify>, answer: &Arc<Notify>) -> HookSpec {
     HookSpec { on_error: Some(OnError::Pass), ..HookSpec::new(EventName::PreToolUse, "guard", wait.into()) }
 }
 
+/// A dispatch that has come as far as asking the guard.
+async fn asking(host: &Arc<Runtime>, asked: &Notify) -> JoinHandle<PreToolUse> {
+    let host = host.clone();
+    let dispatch = tokio::spawn(async move { host.pre_tool_use(&bash("ls"), &cx()).await.verdict });
+    asked.notified().await;
+    dispatch
+}
+
 #[tokio::test]
 async fn the_answer_of_a_guard_that_runs_while_it_is_dropped_counts() {
     let (asked, answer) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let host = Arc::new(host(vec![waiting(&asked, &answer)]).await);
-    let asking = tokio::spawn({
-        let host = host.clone();
-        async move { host.pre_tool_use(&bash("ls"), &cx()).await.verdict }
-    });
-    asked.notified().await;
+    let asking = asking(&host, &asked).await;
     let dropped = host.unregister_all(Source::Sdk);
     assert_eq!((dropped.hooks, dropped.running), (1, 1));
     let ended = Arc::new(AtomicBool::new(false));
@@ -99,11 +104,7 @@ async fn the_answer_of_a_guard_that_runs_while_it_is_dropped_counts() {
 async fn a_guard_that_is_cancelled_blocks_whatever_its_silence_means() {
     let (asked, answer) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let host = Arc::new(host(vec![waiting(&asked, &answer)]).await);
-    let asking = tokio::spawn({
-        let host = host.clone();
-        async move { host.pre_tool_use(&bash("ls"), &cx()).await.verdict }
-    });
-    asked.notified().await;
+    let asking = asking(&host, &asked).await;
     let dropped = host.unregister_all_now(Source::Sdk);
     let PreToolUse::Blocked { reason, .. } = asking.await.unwrap() else { panic!("it did not block") };
     assert!(reason.contains("cancelled"), "{reason}");

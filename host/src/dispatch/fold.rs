@@ -314,7 +314,8 @@ impl Fold {
 
 impl Seen {
     fn of(by: usize, event: &Event) -> Self {
-        let text = event.text().map(Into::into);
+        // Only prompts are compared: an output may be megabytes, and is not copied for each hook.
+        let text = event.prompt().map(Into::into);
         Self { by, input: event.input.clone(), text, wrote_input: None, wrote_text: None }
     }
 

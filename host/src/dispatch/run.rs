@@ -46,16 +46,7 @@ impl<'a> Run<'a> {
         event: &Event,
         revision: Revision,
     ) -> Self {
-        let report = Report {
-            event: event.name.clone(),
-            dispatch,
-            revision,
-            hooks: Vec::new(),
-            decided_by: None,
-            rewritten_by: None,
-            messages: Vec::new(),
-            warnings: Vec::new(),
-        };
+        let report = Report::new(event.name.clone(), dispatch, revision);
         Self { with, cx, report, exports: Vec::new(), lines: Vec::new() }
     }
 

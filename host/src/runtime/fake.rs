@@ -62,16 +62,7 @@ impl FakeRuntime {
     fn answer<V: Verdict>(&self, event: EventName) -> Answer<V> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(event.to_string());
         let chosen = self.chosen.get(&std::any::TypeId::of::<V>()).and_then(|chosen| chosen.downcast_ref::<V>());
-        let report = Report {
-            event,
-            dispatch: DispatchId::fresh(),
-            revision: Revision::default(),
-            hooks: Vec::new(),
-            decided_by: None,
-            rewritten_by: None,
-            messages: Vec::new(),
-            warnings: Vec::new(),
-        };
+        let report = Report::new(event, DispatchId::fresh(), Revision::default());
         Answer { verdict: chosen.cloned().unwrap_or_else(V::unopposed), report }
     }
 }
