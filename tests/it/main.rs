@@ -5,6 +5,7 @@ mod agent;
 mod bus;
 mod chain;
 mod cli;
+mod demo;
 mod events;
 mod examples;
 mod gate;

@@ -4,6 +4,7 @@
 //! [`ToolGate`].
 
 mod agent;
+mod judge;
 mod show;
 mod story;
 mod world;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use crate::event::{Context, PromptInput, StopInput, ToolCall, UserPromptSubmit};
+use crate::event::{Context, PromptInput, SessionEndInput, Stop, StopInput, ToolCall, TurnEndInput, UserPromptSubmit};
 use crate::gate::{Passage, ToolGate};
 use crate::policy::Trust;
 use crate::source::{Reach, Source, SourceKind};
@@ -21,6 +22,7 @@ use crate::surroundings::Surroundings;
 use crate::{HookRuntime as _, Runtime};
 
 use self::agent::{Person, Tools, rules};
+use self::judge::ScriptedModel;
 use self::show::Show;
 use self::story::{STORY, Step};
 use self::world::World;
@@ -74,7 +76,7 @@ impl Session {
         let mut surroundings = Surroundings::of_this_process(world.project());
         let compile_cache = surroundings.compile_cache();
         surroundings.home = Some(world.home());
-        let host = Runtime::builder(Trust::Trusted, surroundings);
+        let host = Runtime::builder(Trust::Trusted, surroundings).model(Arc::new(ScriptedModel));
         // Not the one of a home that is gone afterwards.
         let host = match compile_cache {
             Some(folder) => host.compile_cache_in(folder),
@@ -115,13 +117,32 @@ impl Session {
                 dropped.ended().await;
                 show.skill_ends(id, hooks, self.runtime.revision())
             }
-            Step::Stop => {
-                let input = StopInput { reason: "done".into(), attempt: 1 };
+            Step::Stops { attempt, tokens } => {
+                let input = StopInput { reason: "done".into(), attempt: *attempt };
                 let answer = self.runtime.stop(&input, &self.cx).await;
+                show.stops(&answer)?;
+                match answer.verdict {
+                    Stop::GoesOn { .. } => Ok(()),
+                    Stop::Stops { .. } | Stop::Untrusted => self.end_turn(*tokens, show).await,
+                }
+            }
+            Step::SessionEnds => {
+                let answer = self.runtime.session_end(&SessionEndInput { reason: "exit".into() }, &self.cx).await;
                 self.runtime.unregister_all(SourceKind::Plugin).ended().await;
-                show.stop(&answer)
+                show.session_ends(&answer.report)
             }
         }
+    }
+
+    async fn end_turn(&self, (read, written): (u64, u64), show: &mut Show<'_>) -> anyhow::Result<()> {
+        let input = TurnEndInput {
+            turn_count: self.cx.turn,
+            input_tokens: Some(read),
+            output_tokens: Some(written),
+            ..TurnEndInput::default()
+        };
+        let answer = self.runtime.turn_end(&input, &self.cx).await;
+        show.turn_ends(self.cx.turn, &answer.report)
     }
 }
 

@@ -152,8 +152,52 @@ impl<'a> Show<'a> {
         Ok(())
     }
 
-    pub(super) fn stop(&mut self, answer: &Answer<Stop>) -> anyhow::Result<()> {
+    pub(super) fn stops(&mut self, answer: &Answer<Stop>) -> anyhow::Result<()> {
         self.count(&answer.report);
+        let goes_on = match &answer.verdict {
+            Stop::GoesOn { reason } => Some(reason.as_str()),
+            Stop::Stops { .. } | Stop::Untrusted => None,
+        };
+        if self.json {
+            return self.line(&json!({"step": "stop", "goesOn": goes_on}));
+        }
+        writeln!(self.out, "{BOLD}Stop{BOLD:#}  the agent is done")?;
+        self.hooks(&answer.report)?;
+        if let Some(reason) = goes_on {
+            writeln!(self.out, "      {CHANGED}it goes on{CHANGED:#}  {}\n", first_line(reason))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn turn_ends(&mut self, turn: u32, report: &Report) -> anyhow::Result<()> {
+        self.count(report);
+        if self.json {
+            return self.line(&json!({"step": "turnEnd", "turn": turn}));
+        }
+        self.hooks(report)?;
+        writeln!(self.out)?;
+        Ok(())
+    }
+
+    /// What hooks said at the end is in their logs: at this event nobody else hears it.
+    pub(super) fn session_ends(&mut self, report: &Report) -> anyhow::Result<()> {
+        self.count(report);
+        let log: Vec<_> = report.hooks.iter().flat_map(|hook| hook.log.iter().map(move |line| (hook, line))).collect();
+        if self.json {
+            let log: Vec<_> = log.iter().map(|(_, line)| line.message.as_str()).collect();
+            return self.line(&json!({"step": "sessionEnd", "log": log}));
+        }
+        writeln!(self.out, "{BOLD}Session{BOLD:#}  the person leaves")?;
+        self.hooks(report)?;
+        for (hook, line) in log {
+            writeln!(
+                self.out,
+                "        {:<16} {DIM}logs{DIM:#} {}",
+                printable(hook.name.as_str()),
+                printable(&line.message)
+            )?;
+        }
+        writeln!(self.out)?;
         Ok(())
     }
 

@@ -26,8 +26,15 @@ pub(super) enum Step {
         /// The skill.
         id: &'static str,
     },
-    /// The agent wants to stop.
-    Stop,
+    /// The agent wants to stop; where no hook has it go on, the turn ends.
+    Stops {
+        /// Which time of this turn it is: 1, 2, ..
+        attempt: u32,
+        /// What the turn has cost so far: tokens read by the model, and written.
+        tokens: (u64, u64),
+    },
+    /// The person leaves.
+    SessionEnds,
 }
 
 /// The session.
@@ -53,7 +60,8 @@ pub(super) const STORY: &[Step] = &[
         tool: "bash",
         input: &[("command", "clean")],
     },
-    Step::Prompt { says: "Now change the greeting." },
+    Step::Stops { attempt: 1, tokens: (4_210, 380) },
+    Step::Prompt { says: "Now change the greeting, and keep a copy." },
     Step::Call {
         why: "a formatter that fails is heard, and hides nothing",
         tool: "write",
@@ -79,6 +87,23 @@ pub(super) const STORY: &[Step] = &[
         tool: "read",
         input: &[("path", "src/app.py")],
     },
+    Step::Call {
+        why: "a model is asked where a pattern cannot tell, and has something against it",
+        tool: "bash",
+        input: &[("command", "cp config.env /mnt/usb/")],
+    },
+    Step::Call {
+        why: "the same question about another file",
+        tool: "bash",
+        input: &[("command", "cp src/app.py src/app.old.py")],
+    },
+    Step::Stops { attempt: 1, tokens: (9_730, 1_150) },
+    Step::Call {
+        why: "a hook has the agent go on, until this has run",
+        tool: "bash",
+        input: &[("command", "./test.sh")],
+    },
+    Step::Stops { attempt: 2, tokens: (10_480, 1_240) },
     Step::Prompt { says: "Is the release out?" },
     Step::Call {
         why: "before the skill: nothing against it",
@@ -97,5 +122,6 @@ pub(super) const STORY: &[Step] = &[
         tool: "bash",
         input: &[("command", "./deploy.sh production")],
     },
-    Step::Stop,
+    Step::Stops { attempt: 1, tokens: (5_020, 410) },
+    Step::SessionEnds,
 ];

@@ -7,17 +7,28 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The plugins of the demo: the example plugins, as they are committed.
-const PLUGINS: [(&str, &[u8]); 2] = [
+const PLUGINS: [(&str, &[u8]); 3] = [
     ("no-rm-rf.wasm", include_bytes!("no-rm-rf.wasm")),
     ("redact-secrets.wasm", include_bytes!("redact-secrets.wasm")),
+    ("token-ledger.wasm", include_bytes!("token-ledger.wasm")),
 ];
 
-/// The person's own guard, in the home folder.
+/// The person's own hooks, in the home folder: a guard, a question to a model, and a ledger.
 const USER_SETTINGS: &str = r#"{
   "hooks": {
     "PreToolUse": [
       // a WASM component: sandboxed, asked about every command, and about every rewrite of one
-      { "name": "no-rm-rf", "type": "callback", "plugin": "plugins/no-rm-rf.wasm", "matcher": "bash", "final": true }
+      { "name": "no-rm-rf", "type": "callback", "plugin": "plugins/no-rm-rf.wasm", "matcher": "bash", "final": true },
+      // a question to a model, asked only about what the `if` lets through
+      { "name": "stays-here", "type": "prompt", "if": "bash(cp *)", "onError": "block",
+        "prompt": "Does this command take a file with a secret in it out of the project?" }
+    ],
+    "TurnEnd": [
+      { "name": "ledger", "type": "callback", "plugin": "plugins/token-ledger.wasm", "function": "token-ledger" }
+    ],
+    "SessionEnd": [
+      { "name": "ledger", "type": "callback", "plugin": "plugins/token-ledger.wasm", "function": "token-ledger",
+        "config": { "prices": { "input": 3, "output": 15 }, "currency": "USD" } }
     ]
   }
 }
@@ -39,6 +50,9 @@ const PROJECT_SETTINGS: &str = r#"{
     "PostToolUse": [
       { "name": "format", "matcher": "write", "command": "echo 'the formatter is not installed' >&2; exit 1" }
     ],
+    "Stop": [
+      { "name": "tested", "command": "grep -q hello src/app.py || [ -e .tested ] || { echo 'run ./test.sh first' >&2; exit 2; }" }
+    ],
     "Notification": [
       { "name": "ring", "command": "true" }
     ],
@@ -46,11 +60,12 @@ const PROJECT_SETTINGS: &str = r#"{
 }
 "#;
 
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     ("README.md", "# A small project\n"),
     ("src/app.py", "print('hello')\n"),
     ("config.env", "REGION=eu\nAWS_KEY=AKIAIOSFODNN7EXAMPLE\n"),
     ("deploy.sh", "#!/bin/sh\necho \"deployed to $1\"\n"),
+    ("test.sh", "#!/bin/sh\ntouch .tested && echo '3 tests passed'\n"),
 ];
 
 /// A skill's package: the same component with another list.
@@ -76,7 +91,9 @@ impl World {
         for (path, text) in FILES {
             lay(&world.project().join(path), text.as_bytes())?;
         }
-        runnable(&world.project().join("deploy.sh"))?;
+        for script in ["deploy.sh", "test.sh"] {
+            runnable(&world.project().join(script))?;
+        }
         for (name, bytes) in PLUGINS {
             lay(&world.plugin(name), bytes)?;
         }
