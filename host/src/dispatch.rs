@@ -8,23 +8,25 @@ pub mod fold;
 pub mod plan;
 mod recheck;
 mod run;
-mod sight;
+
+use std::sync::Arc;
 
 use crate::bus::Bus;
 use crate::event::{Context, Event};
+use crate::hook::sight::Look;
 use crate::id::DispatchId;
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
 use crate::port::Ports;
 use crate::registry::Registry;
-use crate::report::Report;
+pub use crate::report::Purpose;
+use crate::report::{Report, Trail};
 use crate::surroundings::Surroundings;
 
 use fold::{Fold, Folded, InputView};
 use plan::Plan;
 use run::Run;
-use sight::Look;
 
 /// Everything a dispatch works with.
 #[derive(Debug)]
@@ -36,7 +38,7 @@ pub struct Dispatcher {
     /// What the embedder supplied.
     pub ports: Ports,
     /// The tools.
-    pub tools: ToolTable,
+    pub tools: Arc<ToolTable>,
     /// Whose approvals count.
     pub may_approve: MayApprove,
     /// What a chain sees of the arguments.
@@ -45,15 +47,6 @@ pub struct Dispatcher {
     pub once: OnceSet,
     /// Where it is told what happens.
     pub bus: Bus,
-}
-
-/// Why hooks are asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// The event has come.
-    Announce,
-    /// A later hook rewrote what they were asked about: blocks and permissions count, rewrites and contexts do not.
-    Recheck,
 }
 
 /// What a dispatch came to.
@@ -72,7 +65,10 @@ impl Dispatcher {
     #[tracing::instrument(level = "debug", skip_all, fields(event = %event.name, session = %cx.session))]
     pub async fn dispatch(&self, event: Event, cx: &Context, purpose: Purpose) -> Dispatched {
         let snapshot = self.registry.snapshot();
-        let mut run = Run::new(self, cx, DispatchId::fresh(), &event, snapshot.revision);
+        let event = Arc::new(event);
+        let entries = snapshot.entries(&event.name);
+        let trail = Trail::new(event.clone(), purpose, cx, self.tools.clone(), entries);
+        let mut run = Run::new(self, cx, DispatchId::fresh(), trail, snapshot.revision);
         if !snapshot.is_open() {
             return run.untrusted();
         }
@@ -81,7 +77,7 @@ impl Dispatcher {
         // What is dropped from the registry from now on lives only as long as this plan asks it.
         drop(snapshot);
 
-        let mut fold = Fold::new(event.clone(), self.view);
+        let mut fold = Fold::new(Event::clone(&event), self.view);
         match purpose {
             Purpose::Announce => {
                 run.chain(&plan, &look, &mut fold).await;

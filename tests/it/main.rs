@@ -7,6 +7,7 @@ mod chain;
 mod cli;
 mod events;
 mod examples;
+mod explain;
 mod gate;
 mod generations;
 mod plugins;

@@ -10,15 +10,15 @@ use crate::bus::{About, Record};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Context, DecidedBy, Event};
 use crate::executor;
+use crate::hook::sight::Look;
 use crate::id::{DispatchId, Revision};
 use crate::outcome::{Cause, Outcome};
 use crate::registry::Hook;
-use crate::report::{HookReport, Report, Skipped, Word};
+use crate::report::{HookReport, Report, Skipped, Trail, Word};
 
 use super::accept::Accept;
 use super::fold::{Flow, Fold, Folded};
 use super::plan::{Fit, Plan};
-use super::sight::Look;
 use super::{Dispatched, Dispatcher};
 
 /// One dispatch in progress.
@@ -26,9 +26,9 @@ pub(super) struct Run<'a> {
     pub(super) with: &'a Dispatcher,
     cx: &'a Context,
     report: Report,
+    trail: Trail,
     exports: Vec<(String, String)>,
-    /// Which line of the report is whose, by the place in the plan.
-    lines: Vec<(usize, usize)>,
+    begun: Instant,
 }
 
 /// One asking.
@@ -43,15 +43,26 @@ impl<'a> Run<'a> {
         with: &'a Dispatcher,
         cx: &'a Context,
         dispatch: DispatchId,
-        event: &Event,
+        trail: Trail,
         revision: Revision,
     ) -> Self {
-        let report = Report::new(event.name.clone(), dispatch, revision);
-        Self { with, cx, report, exports: Vec::new(), lines: Vec::new() }
+        let report = Report::new(trail.event.name.clone(), dispatch, revision);
+        Self { with, cx, report, trail, exports: Vec::new(), begun: Instant::now() }
     }
 
-    pub(super) fn untrusted(self) -> Dispatched {
-        Dispatched { folded: None, exports: Vec::new(), report: self.report }
+    pub(super) fn untrusted(mut self) -> Dispatched {
+        self.trail.open = false;
+        self.close(None)
+    }
+
+    fn close(self, folded: Option<Folded>) -> Dispatched {
+        let report = Report { took: self.begun.elapsed(), trail: Some(self.trail), ..self.report };
+        Dispatched { folded, exports: self.exports, report }
+    }
+
+    /// Hook number `at` has ended the chain.
+    pub(super) fn ended_by(&mut self, at: usize) {
+        self.trail.ended_at = Some(at);
     }
 
     /// Asks the hooks that match, until one ends the chain.
@@ -66,6 +77,7 @@ impl<'a> Run<'a> {
                 Fit::Asked => self.link(at, &candidate.hook, look, fold).await,
             };
             if flow == Flow::Ends {
+                self.ended_by(at);
                 return;
             }
         }
@@ -204,11 +216,12 @@ impl<'a> Run<'a> {
     }
 
     fn line(&mut self, at: usize, hook: &Hook) -> &mut HookReport {
-        let known = self.lines.iter().find(|(of, _)| *of == at).map(|(_, line)| *line);
+        let known = self.trail.lines.iter().find(|(of, _)| *of == at).map(|(_, line)| *line);
         let line = known.unwrap_or_else(|| {
             self.report.hooks.push(HookReport {
                 name: hook.spec.name.clone(),
                 source: hook.source.clone(),
+                generation: hook.generation,
                 kind: hook.spec.kind.name(),
                 outcome: None,
                 skipped: None,
@@ -217,7 +230,7 @@ impl<'a> Run<'a> {
                 cut: false,
                 log: Vec::new(),
             });
-            self.lines.push((at, self.report.hooks.len() - 1));
+            self.trail.lines.push((at, self.report.hooks.len() - 1));
             self.report.hooks.len() - 1
         });
         &mut self.report.hooks[line]
@@ -235,6 +248,6 @@ impl<'a> Run<'a> {
         self.report.decided_by = by.map(signed);
         let rewrote = folded.rewrite.as_ref().filter(|_| folded.input.is_some());
         self.report.rewritten_by = rewrote.map(|(at, _)| signed(*at));
-        Dispatched { folded: Some(folded), exports: self.exports, report: self.report }
+        self.close(Some(folded))
     }
 }

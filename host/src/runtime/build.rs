@@ -162,7 +162,7 @@ impl RuntimeBuilder {
                 registry: Registry::default(),
                 surroundings: self.surroundings,
                 ports: self.ports,
-                tools: self.tools,
+                tools: Arc::new(self.tools),
                 may_approve: self.may_approve,
                 view: self.view,
                 once: OnceSet::default(),
