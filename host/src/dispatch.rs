@@ -8,18 +8,21 @@ pub mod fold;
 pub mod plan;
 mod recheck;
 mod run;
+mod span;
 
 use std::sync::Arc;
 
+use tracing::Instrument as _;
+
 use crate::bus::Bus;
-use crate::event::{Context, Event};
+use crate::event::{Context, Decision, Event, EventName};
 use crate::hook::sight::Look;
 use crate::id::DispatchId;
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
 use crate::port::Ports;
-use crate::registry::Registry;
+use crate::registry::{Registry, Snapshot};
 pub use crate::report::Purpose;
 use crate::report::{Report, Trail};
 use crate::surroundings::Surroundings;
@@ -60,30 +63,43 @@ pub struct Dispatched {
     pub report: Report,
 }
 
+impl Dispatched {
+    /// What it comes to in one word, as the event's own verdict says it.
+    pub fn decision(&self, event: &EventName) -> Decision {
+        self.folded.as_ref().map_or(Decision::Untrusted, |folded| folded.decision(event))
+    }
+}
+
 impl Dispatcher {
     /// Asks the hooks of one event.
-    #[tracing::instrument(level = "debug", skip_all, fields(event = %event.name, session = %cx.session))]
     pub async fn dispatch(&self, event: Event, cx: &Context, purpose: Purpose) -> Dispatched {
         let snapshot = self.registry.snapshot();
         let event = Arc::new(event);
-        let entries = snapshot.entries(&event.name);
-        let trail = Trail::new(event.clone(), purpose, cx, self.tools.clone(), entries);
-        let mut run = Run::new(self, cx, DispatchId::fresh(), trail, snapshot.revision);
+        let trail = Trail::new(event.clone(), purpose, cx, self.tools.clone(), snapshot.entries(&event.name));
+        let (id, revision) = (DispatchId::fresh(), snapshot.revision);
+        let span = span::of_dispatch(&event, cx, &id, revision);
+        let run = Run::new(self, cx, id, trail, revision);
+        let dispatched = self.decide(run, snapshot, &event, purpose).instrument(span.clone()).await;
+        span::close_dispatch(&span, &dispatched);
+        dispatched
+    }
+
+    async fn decide(&self, mut run: Run<'_>, snapshot: Arc<Snapshot>, event: &Event, purpose: Purpose) -> Dispatched {
         if !snapshot.is_open() {
             return run.untrusted();
         }
-        let look = Look::new(&event, &self.tools);
-        let plan = Plan::new(&snapshot, &look.sight(&event), cx);
+        let look = Look::new(event, &self.tools);
+        let plan = Plan::new(&snapshot, &look.sight(event), run.cx);
         // What is dropped from the registry from now on lives only as long as this plan asks it.
         drop(snapshot);
 
-        let mut fold = Fold::new(Event::clone(&event), self.view);
+        let mut fold = Fold::new(event.clone(), self.view);
         match purpose {
             Purpose::Announce => {
                 run.chain(&plan, &look, &mut fold).await;
                 run.recheck(&plan, &mut fold).await;
             }
-            Purpose::Recheck => run.again(&plan, &event, &mut fold).await,
+            Purpose::Recheck => run.again(&plan, event, &mut fold).await,
         }
         run.finish(&plan, fold.finish())
     }

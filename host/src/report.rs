@@ -179,7 +179,8 @@ impl HookReport {
         }
     }
 
-    fn deciding(&self) -> Option<&Outcome> {
+    /// The answer that counts of the two.
+    pub fn deciding(&self) -> Option<&Outcome> {
         match (&self.outcome, &self.recheck) {
             (_, Some(again @ (Outcome::Block(_) | Outcome::NoAnswer(_)))) => Some(again),
             (Some(first), _) => Some(first),

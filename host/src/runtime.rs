@@ -189,8 +189,7 @@ impl Runtime {
 
     fn say(&self, new: &[Diagnostic]) {
         for diagnostic in new {
-            tracing::warn!("{diagnostic}");
-            self.dispatcher.bus.tell(|| Record::Warning(diagnostic.clone()));
+            self.dispatcher.bus.warn(diagnostic);
         }
         let mut all = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
         all.extend_from_slice(new);

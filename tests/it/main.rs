@@ -14,4 +14,5 @@ mod plugins;
 mod program;
 mod prompts;
 mod settings;
+mod spans;
 mod trust;

@@ -5,6 +5,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tracing::Instrument as _;
+
 use crate::ask::{Ask, Asked};
 use crate::bus::{About, Record};
 use crate::diagnostic::{Diagnostic, Place};
@@ -19,12 +21,12 @@ use crate::report::{HookReport, Report, Skipped, Trail, Word};
 use super::accept::Accept;
 use super::fold::{Flow, Fold, Folded};
 use super::plan::{Fit, Plan};
-use super::{Dispatched, Dispatcher};
+use super::{Dispatched, Dispatcher, span};
 
 /// One dispatch in progress.
 pub(super) struct Run<'a> {
     pub(super) with: &'a Dispatcher,
-    cx: &'a Context,
+    pub(super) cx: &'a Context,
     report: Report,
     trail: Trail,
     exports: Vec<(String, String)>,
@@ -125,11 +127,12 @@ impl<'a> Run<'a> {
             surroundings: &self.with.surroundings,
             time_limit: hook.spec.time_limit(),
         };
-        self.with.bus.tell(|| Record::Triggered(self.about(hook)));
+        let span = span::of_hook(hook, told.recheck);
+        span.in_scope(|| self.with.bus.tell(|| Record::Triggered(self.about(hook))));
         let running = hook.enter();
         let begun = Instant::now();
         let asked = tokio::select! {
-            asked = self.run(hook, &ask) => asked,
+            asked = self.run(hook, &ask).instrument(span.clone()) => asked,
             () = hook.cancelled() => Outcome::NoAnswer(Cause::Cancelled).into(),
         };
         let took = begun.elapsed();
@@ -138,7 +141,8 @@ impl<'a> Run<'a> {
         let accept = Accept { hook, saw: told.event, look: told.look, tools, may_approve };
         let outcome = accept.outcome(&asked);
         let cut = asked.cut;
-        self.note(at, hook, &outcome, asked, took, told.recheck);
+        span::close_hook(&span, &outcome, took);
+        span.in_scope(|| self.note(at, hook, &outcome, asked, took, told.recheck));
         (outcome, cut)
     }
 
@@ -158,7 +162,6 @@ impl<'a> Run<'a> {
     }
 
     fn note(&mut self, at: usize, hook: &Hook, outcome: &Outcome, asked: Asked, took: Duration, recheck: bool) {
-        tracing::debug!(hook = %hook.spec.name, source = %hook.source, ?took, ending = ?outcome.ending(), "asked");
         self.tell(hook, outcome, took);
         self.exports.extend(asked.exports);
         for warning in asked.warnings {
@@ -204,14 +207,13 @@ impl<'a> Run<'a> {
     }
 
     fn warn(&mut self, hook: &Hook, message: String) {
-        tracing::warn!(hook = %hook.spec.name, source = %hook.source, "{message}");
         let place = Place {
             event: Some(self.report.event.to_string()),
             hook: Some(hook.spec.name.clone()),
             ..hook.spec.place.clone()
         };
         let warning = Diagnostic::warning(place, message);
-        self.with.bus.tell(|| Record::Warning(warning.clone()));
+        self.with.bus.warn(&warning);
         self.report.warnings.push(warning);
     }
 
