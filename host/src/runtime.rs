@@ -7,6 +7,7 @@ mod events;
 mod fake;
 mod load;
 mod package;
+mod recording;
 #[cfg(feature = "wasm")]
 mod sandbox;
 #[cfg(not(feature = "wasm"))]

@@ -13,6 +13,7 @@ mod generations;
 mod plugins;
 mod program;
 mod prompts;
+mod records;
 mod settings;
 mod spans;
 mod trust;
