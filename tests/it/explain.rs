@@ -119,7 +119,8 @@ async fn a_report_that_is_kept_does_not_hold_up_the_end_of_what_was_dropped() {
     host.load(Source::Skill("s".into()), &plugin, Reach::Everywhere).await.unwrap();
     let code = std::sync::Arc::downgrade(host.hooks()[0].code.as_ref().unwrap());
     let report = asked_about(&host, "rm -rf /").await;
-    host.unregister_all(Source::Skill("s".into())).ended().await;
+    let ended = host.unregister_all(Source::Skill("s".into())).ended();
+    tokio::time::timeout(std::time::Duration::from_secs(60), ended).await.expect("the report does not hold it up");
     assert!(code.upgrade().is_none(), "the plugin is gone");
     let explained = report.explain();
     assert!(explained[0].asked, "{explained:?}");

@@ -208,7 +208,7 @@ fn verbose_shows_dispatches_and_hooks_with_their_times_and_twice_what_begins_too
     assert!(line("first (project, command): continued in ").ends_with(" ms"));
     assert!(line("guard (project, command): blocked in ").starts_with("  "));
     assert!(line("PreToolUse bash: block by guard, 2 hooks asked, ").ends_with(" ms"));
-    assert!(line("blocked reason=").contains("not here\\u{1b}"));
+    assert!(line("guard: blocked reason=").contains("not here\\u{1b}"));
     assert!(!once.err.contains("hunter2") && !once.err.contains('\u{1b}'), "{}", once.err);
     let twice = world.run(&[&args[..], &["-vv"]].concat());
     assert!(twice.err.contains("dispatch begins: event=PreToolUse tool=bash session=cli"), "{}", twice.err);

@@ -49,6 +49,14 @@ impl Fields {
         self.0.iter().rev().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
     }
 
+    /// Whose span it is, as the beginning of a line.
+    fn whose(&self) -> String {
+        match self.get("hook") {
+            "" => String::new(),
+            hook => format!("{hook}: "),
+        }
+    }
+
     fn put(&mut self, field: &Field, value: &str) {
         self.0.push((field.name(), printable(value)));
     }
@@ -98,12 +106,14 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
         let mut fields = Fields::default();
         event.record(&mut fields);
         let (warning, message, rest) = (*event.metadata().level() <= Level::WARN, fields.get("message"), fields.all());
-        let depth = cx.event_span(event).map_or(0, |span| depth(&span) + 1);
+        let span = cx.event_span(event);
+        let depth = span.as_ref().map_or(0, |span| depth(span) + 1);
+        let whose = span.and_then(|span| span.extensions().get::<Fields>().map(Fields::whose)).unwrap_or_default();
         say(
             depth,
             &match warning {
                 true => format!("{WARNING}warning:{WARNING:#} {message}{rest}"),
-                false => format!("{message}{DIM}{rest}{DIM:#}"),
+                false => format!("{whose}{message}{DIM}{rest}{DIM:#}"),
             },
         );
     }
