@@ -1,7 +1,9 @@
 //! What happens, as it happens, for whoever listens: typed, bounded, lossy for slow readers, and never in the way.
 //!
 //! Telling never waits and never fails, and nothing reads a decision back from it. What a verdict came from is in its
-//! report; this is for those who watch many.
+//! report; this is for those who watch many. `tracing` is told the same here, so that nothing is told twice.
+
+mod trace;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -162,12 +164,34 @@ impl Default for Bus {
 }
 
 impl Bus {
-    /// Tells whoever listens. What is told is only made where somebody does.
+    /// Tells whoever listens, and `tracing`. What is told is only made where somebody hears it.
     pub fn tell(&self, record: impl FnOnce() -> Record) {
-        if self.0.receiver_count() > 0 {
-            // Where the last reader has just gone there is nobody to tell.
-            let _ = self.0.send(Arc::new(record()));
+        let listened = self.is_heard();
+        if !listened && !trace::is_on() {
+            return;
         }
+        let record = record();
+        trace::tell(&record);
+        if listened {
+            self.send(record);
+        }
+    }
+
+    /// The same of a warning, which `tracing` is told at a level of its own.
+    pub fn warn(&self, said: &Diagnostic) {
+        trace::warn(said);
+        if self.is_heard() {
+            self.send(Record::Warning(said.clone()));
+        }
+    }
+
+    fn is_heard(&self) -> bool {
+        self.0.receiver_count() > 0
+    }
+
+    fn send(&self, record: Record) {
+        // Where the last reader has just gone there is nobody to tell.
+        let _ = self.0.send(Arc::new(record));
     }
 
     /// Listens from now on.

@@ -6,6 +6,7 @@
 //! - `demo`: a session to look at; `run`, `batch`, `list`, `explain`, `check`, `trust`, `plugin`, `cache`, `completions`: one
 //!   command each
 //! - `announcement`, `moment`: from what was said to a typed event; `host`: the host it is told to
+//! - `records`: the file to which `run` appends a line a dispatch
 //! - `verdict`: the answer as JSON; `view`: the same for a person; `out`, `style`, `log`: how it is written
 //! - `exit`, `fault`: how the program ends; `conduct`: where futures run, and what a signal does
 
@@ -25,6 +26,7 @@ mod log;
 mod moment;
 mod out;
 mod plugin;
+mod records;
 mod run;
 mod style;
 mod trust;

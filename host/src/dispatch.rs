@@ -8,23 +8,28 @@ pub mod fold;
 pub mod plan;
 mod recheck;
 mod run;
-mod sight;
+mod span;
+
+use std::sync::Arc;
+
+use tracing::Instrument as _;
 
 use crate::bus::Bus;
-use crate::event::{Context, Event};
+use crate::event::{Context, Decision, Event, EventName};
+use crate::hook::sight::Look;
 use crate::id::DispatchId;
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
 use crate::port::Ports;
-use crate::registry::Registry;
-use crate::report::Report;
+use crate::registry::{Registry, Snapshot};
+pub use crate::report::Purpose;
+use crate::report::{Report, Trail};
 use crate::surroundings::Surroundings;
 
 use fold::{Fold, Folded, InputView};
 use plan::Plan;
 use run::Run;
-use sight::Look;
 
 /// Everything a dispatch works with.
 #[derive(Debug)]
@@ -36,7 +41,7 @@ pub struct Dispatcher {
     /// What the embedder supplied.
     pub ports: Ports,
     /// The tools.
-    pub tools: ToolTable,
+    pub tools: Arc<ToolTable>,
     /// Whose approvals count.
     pub may_approve: MayApprove,
     /// What a chain sees of the arguments.
@@ -45,15 +50,6 @@ pub struct Dispatcher {
     pub once: OnceSet,
     /// Where it is told what happens.
     pub bus: Bus,
-}
-
-/// Why hooks are asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// The event has come.
-    Announce,
-    /// A later hook rewrote what they were asked about: blocks and permissions count, rewrites and contexts do not.
-    Recheck,
 }
 
 /// What a dispatch came to.
@@ -67,17 +63,33 @@ pub struct Dispatched {
     pub report: Report,
 }
 
+impl Dispatched {
+    /// What it comes to in one word, as the event's own verdict says it.
+    pub fn decision(&self, event: &EventName) -> Decision {
+        self.folded.as_ref().map_or(Decision::Untrusted, |folded| folded.decision(event))
+    }
+}
+
 impl Dispatcher {
     /// Asks the hooks of one event.
-    #[tracing::instrument(level = "debug", skip_all, fields(event = %event.name, session = %cx.session))]
     pub async fn dispatch(&self, event: Event, cx: &Context, purpose: Purpose) -> Dispatched {
         let snapshot = self.registry.snapshot();
-        let mut run = Run::new(self, cx, DispatchId::fresh(), &event, snapshot.revision);
+        let event = Arc::new(event);
+        let trail = Trail::new(event.clone(), purpose, cx, self.tools.clone(), snapshot.entries(&event.name));
+        let (id, revision) = (DispatchId::fresh(), snapshot.revision);
+        let span = span::of_dispatch(&event, cx, &id, revision);
+        let run = Run::new(self, cx, id, trail, revision);
+        let dispatched = self.decide(run, snapshot, &event, purpose).instrument(span.clone()).await;
+        span::close_dispatch(&span, &dispatched);
+        dispatched
+    }
+
+    async fn decide(&self, mut run: Run<'_>, snapshot: Arc<Snapshot>, event: &Event, purpose: Purpose) -> Dispatched {
         if !snapshot.is_open() {
             return run.untrusted();
         }
-        let look = Look::new(&event, &self.tools);
-        let plan = Plan::new(&snapshot, &look.sight(&event), cx);
+        let look = Look::new(event, &self.tools);
+        let plan = Plan::new(&snapshot, &look.sight(event), run.cx);
         // What is dropped from the registry from now on lives only as long as this plan asks it.
         drop(snapshot);
 
@@ -87,7 +99,7 @@ impl Dispatcher {
                 run.chain(&plan, &look, &mut fold).await;
                 run.recheck(&plan, &mut fold).await;
             }
-            Purpose::Recheck => run.again(&plan, &event, &mut fold).await,
+            Purpose::Recheck => run.again(&plan, event, &mut fold).await,
         }
         run.finish(&plan, fold.finish())
     }

@@ -1,6 +1,9 @@
 //! What is registered: a hook's event, name, tests, kind and rules, as plain data that can be compared and printed.
 //!
-//! Owns no compiled plugin and no process: a [`HookSpec`] says what to run, an executor runs it.
+//! Owns no compiled plugin and no process: a [`HookSpec`] says what to run, an executor runs it; [`sight`] says whether it
+//! matches.
+
+pub mod sight;
 
 use std::fmt;
 use std::future::Future;

@@ -41,7 +41,7 @@
 //! - [`hook`], [`matching`], [`outcome`]: what is registered, whom it is about, what it may answer.
 //! - [`source`], [`registry`], [`policy`]: who brings hooks, how sets come and go, whose word counts; [`trust`]: what a
 //!   project brings to run, and the store of what a person trusts.
-//! - [`bus`]: what happens, as it happens, for whoever listens.
+//! - [`bus`]: what happens, as it happens, for whoever listens; [`record`], [`sink`]: a line a dispatch, without contents.
 //! - [`settings`], [`wire`]: the files people write; [`port`]: what the embedder supplies.
 //! - `wasm` (feature `wasm`): the sandbox; `provider` (feature `http`): a model for prompt hooks; `cli` (feature `cli`):
 //!   the program.
@@ -65,11 +65,13 @@ pub mod policy;
 pub mod port;
 #[cfg(feature = "http")]
 pub mod provider;
+pub mod record;
 pub mod registry;
 pub mod report;
 pub mod runtime;
 pub mod session;
 pub mod settings;
+pub mod sink;
 pub mod source;
 pub mod surroundings;
 pub mod text;

@@ -4,7 +4,7 @@
 //! dispatch was dropped half-way.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::event::EventName;
 use crate::hook::HookSpec;
@@ -17,7 +17,7 @@ type Key = (SessionId, Source, EventName, HookName);
 /// The `once` hooks that have run or are running, and what they were then: a reload that changes a hook lets it run
 /// again, and so does one that gives its made-up name to another.
 #[derive(Debug, Default)]
-pub struct OnceSet(Mutex<HashMap<Key, HookSpec>>);
+pub struct OnceSet(Mutex<HashMap<Key, Arc<HookSpec>>>);
 
 /// A reservation; dropped without [`Reserved::keep`], it is free again.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl OnceSet {
         self.keys().retain(|(of, ..), _| of != session);
     }
 
-    fn keys(&self) -> MutexGuard<'_, HashMap<Key, HookSpec>> {
+    fn keys(&self) -> MutexGuard<'_, HashMap<Key, Arc<HookSpec>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

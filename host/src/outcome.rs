@@ -126,6 +126,18 @@ pub enum Limit {
     Answer(usize),
 }
 
+impl Limit {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Memory(_) => "memory-limit",
+            Self::Table(_) => "table-limit",
+            Self::Processor(_) => "processor-limit",
+            Self::Stack(_) => "stack-limit",
+            Self::Answer(_) => "answer-limit",
+        }
+    }
+}
+
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -139,6 +151,22 @@ impl fmt::Display for Limit {
 }
 
 impl Cause {
+    /// What it is in a word, without a text that a hook or a payload may have written.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::CouldNotStart(_) => "could-not-start",
+            Self::TimedOut(_) => "timed-out",
+            Self::Trapped { .. } => "trapped",
+            Self::Limit(limit) => limit.kind(),
+            Self::Failed(_) => "failed",
+            Self::NotAnAnswer(_) => "no-proper-answer",
+            Self::RefusedRewrite(_) => "refused-rewrite",
+            Self::Cancelled => "cancelled",
+            Self::Panicked(_) => "panicked",
+            Self::NotTrusted(_) => "not-trusted",
+        }
+    }
+
     /// Whether the hook was asked and broke, or could not be asked at all.
     pub fn ending(&self) -> Ending {
         match self {
@@ -174,6 +202,17 @@ pub enum Ending {
     Broke,
     /// It could not be asked.
     CouldNotStart,
+}
+
+impl Ending {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Broke => "broke",
+            Self::CouldNotStart => "could-not-start",
+        }
+    }
 }
 
 impl Outcome {

@@ -13,6 +13,7 @@ use crate::event::{
     SessionEnd, SessionEndInput, SessionStart, Stop, StopInput, SubagentInput, SubagentStart, SubagentStop, ToolCall,
     ToolFailure, ToolOutcome, TurnEnd, TurnEndInput, TurnStart, TurnStartInput, UserPromptSubmit,
 };
+use crate::record::DispatchRecord;
 use crate::report::Answer;
 
 /// What an agent calls at the moments of its life: one method an event, each with its own verdict.
@@ -201,15 +202,26 @@ fn detail(message: Option<&str>) -> String {
     message.map(|message| format!(": {message}")).unwrap_or_default()
 }
 
+/// Where each dispatch is recorded: who ran, what was decided, and digests instead of contents. `sink::JsonLines` is a
+/// file.
+pub trait Sink: Send + Sync {
+    /// Takes the record of a dispatch that has ended, the untrusted ones included. The agent waits for it, so it should
+    /// not wait for a disk; it is called on a thread that may block where there is a tokio runtime.
+    fn record(&self, record: &DispatchRecord);
+}
+
 /// What the embedder supplied for hooks to be run with; nothing unless it did.
 #[derive(Clone, Default)]
 pub struct Ports {
     /// Answers prompt hooks.
     pub model: Option<Arc<dyn Model>>,
+    /// Is handed the record of each dispatch.
+    pub sink: Option<Arc<dyn Sink>>,
 }
 
 impl fmt::Debug for Ports {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ports").field("model", &self.model.is_some()).finish()
+        let Self { model, sink } = self;
+        f.debug_struct("Ports").field("model", &model.is_some()).field("sink", &sink.is_some()).finish()
     }
 }

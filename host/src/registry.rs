@@ -16,6 +16,7 @@ use crate::hook::HookSpec;
 use crate::id::{Generation, HookName, Revision, SessionId};
 use crate::plugin::Code;
 use crate::policy::Trust;
+use crate::report::Entry;
 use crate::source::{Reach, Scope, Source, SourceKind, Sources};
 use crate::trust::Seal;
 
@@ -23,7 +24,7 @@ use crate::trust::Seal;
 #[derive(Debug)]
 pub struct Hook {
     /// What it is.
-    pub spec: HookSpec,
+    pub spec: Arc<HookSpec>,
     /// Who brought it.
     pub source: Source,
     /// Which registration of that source brought it.
@@ -53,7 +54,7 @@ enum Life {
 impl Hook {
     fn new(new: NewHook, generation: Generation, reach: &Reach) -> Arc<Self> {
         Arc::new(Self {
-            spec: new.spec,
+            spec: Arc::new(new.spec),
             source: new.source,
             generation,
             reach: reach.clone(),
@@ -69,6 +70,17 @@ impl Hook {
     pub async fn cancelled(&self) {
         // The sender lives as long as the hook: this cannot fail.
         let _ = self.life.subscribe().wait_for(|life| *life == Life::Cancelled).await;
+    }
+
+    /// It as plain data, which keeps neither it nor its plugin alive.
+    fn entry(&self, disabled: &Disabled) -> Entry {
+        Entry {
+            spec: self.spec.clone(),
+            source: self.source.clone(),
+            generation: self.generation,
+            reach: self.reach.clone(),
+            disabled: disabled.covers(self),
+        }
     }
 
     /// Counts a call of it as running until the guard is dropped.
@@ -286,7 +298,14 @@ pub struct Snapshot {
     /// Whether the project is trusted, as it is registered here.
     pub trust: Trust,
     sets: Vec<Set>,
-    by_event: HashMap<EventName, Vec<Arc<Hook>>>,
+    by_event: HashMap<EventName, AtEvent>,
+}
+
+/// Who is registered for one event.
+#[derive(Debug, Default)]
+struct AtEvent {
+    hooks: Vec<Arc<Hook>>,
+    entries: Arc<[Entry]>,
 }
 
 impl Default for Snapshot {
@@ -297,16 +316,24 @@ impl Default for Snapshot {
 
 impl Snapshot {
     fn new(revision: Revision, sets: Vec<Set>, disabled: Disabled, trust: Trust) -> Self {
-        let mut by_event: HashMap<EventName, Vec<Arc<Hook>>> = HashMap::new();
+        let mut by_event: HashMap<EventName, AtEvent> = HashMap::new();
         for hook in sets.iter().flat_map(|set| &set.hooks) {
-            by_event.entry(hook.spec.event.clone()).or_default().push(hook.clone());
+            by_event.entry(hook.spec.event.clone()).or_default().hooks.push(hook.clone());
+        }
+        for at in by_event.values_mut() {
+            at.entries = at.hooks.iter().map(|hook| hook.entry(&disabled)).collect();
         }
         Self { revision, disabled, trust, sets, by_event }
     }
 
     /// The hooks of this event, in the order in which they are asked.
     pub fn at(&self, event: &EventName) -> &[Arc<Hook>] {
-        self.by_event.get(event).map_or(&[], Vec::as_slice)
+        self.by_event.get(event).map_or(&[], |at| at.hooks.as_slice())
+    }
+
+    /// The same as plain data.
+    pub fn entries(&self, event: &EventName) -> Arc<[Entry]> {
+        self.by_event.get(event).map_or_else(Arc::default, |at| at.entries.clone())
     }
 
     /// Whether hooks run: the project is trusted, or brings nothing to run.

@@ -1,12 +1,16 @@
 //! What a dispatch leaves behind beside its verdict: who ran, what each said, who decided.
 
+mod explain;
+
 use std::time::Duration;
+
+pub use explain::{ELSEWHERE, Entry, Explained, Purpose, Trail, why};
 
 use crate::ask::LogLine;
 use crate::diagnostic::Diagnostic;
 use crate::event::{DecidedBy, EventName};
 use crate::hook::KindName;
-use crate::id::{DispatchId, HookName, Revision};
+use crate::id::{DispatchId, Generation, HookName, Revision};
 use crate::outcome::{Ending, Outcome};
 use crate::source::Source;
 
@@ -38,6 +42,10 @@ pub struct Report {
     pub messages: Vec<String>,
     /// What went wrong, with hook and cause.
     pub warnings: Vec<Diagnostic>,
+    /// How long the dispatch took.
+    pub took: Duration,
+    /// What it worked on; `None` where no host made the report.
+    pub trail: Option<Trail>,
 }
 
 impl Report {
@@ -52,6 +60,8 @@ impl Report {
             rewritten_by: None,
             messages: Vec::new(),
             warnings: Vec::new(),
+            took: Duration::ZERO,
+            trail: None,
         }
     }
 }
@@ -63,6 +73,8 @@ pub struct HookReport {
     pub name: HookName,
     /// Who brought it.
     pub source: Source,
+    /// Which registration of that source brought it.
+    pub generation: Generation,
     /// How it runs.
     pub kind: KindName,
     /// What it answered; `None` where it did not run.
@@ -167,7 +179,8 @@ impl HookReport {
         }
     }
 
-    fn deciding(&self) -> Option<&Outcome> {
+    /// The answer that counts of the two.
+    pub fn deciding(&self) -> Option<&Outcome> {
         match (&self.outcome, &self.recheck) {
             (_, Some(again @ (Outcome::Block(_) | Outcome::NoAnswer(_)))) => Some(again),
             (Some(first), _) => Some(first),

@@ -7,6 +7,7 @@ mod events;
 mod fake;
 mod load;
 mod package;
+mod recording;
 #[cfg(feature = "wasm")]
 mod sandbox;
 #[cfg(not(feature = "wasm"))]
@@ -27,11 +28,11 @@ pub use wanted::Unfit;
 use crate::bus::{Record, Records};
 use crate::diagnostic::Diagnostic;
 use crate::dispatch::Dispatcher;
-use crate::dispatch::explain::Explained;
 use crate::event::{Context, Event, EventName, Events};
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Revision, SessionId};
 use crate::registry::{Applied, Change, Dropped, Hook, NewHook};
+use crate::report::Explained;
 use crate::settings;
 use crate::source::{Reach, Source, Sources};
 use crate::surroundings::Surroundings;
@@ -189,8 +190,7 @@ impl Runtime {
 
     fn say(&self, new: &[Diagnostic]) {
         for diagnostic in new {
-            tracing::warn!("{diagnostic}");
-            self.dispatcher.bus.tell(|| Record::Warning(diagnostic.clone()));
+            self.dispatcher.bus.warn(diagnostic);
         }
         let mut all = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
         all.extend_from_slice(new);

@@ -13,8 +13,8 @@ const CRATES: [(&[&str], &[&str], &str); 8] = [
     (&["arc_swap"], &["registry"], "the registry alone swaps"),
     (
         &["rustix"],
-        &["executor", "trust", "wasm", "cli"],
-        "process groups are the executor's, the lock on the trust store is its own, owners and modes are the cache's",
+        &["executor", "sink", "trust", "wasm", "cli"],
+        "process groups are the executor's, the lock on the trust store is its own, owners and modes are the cache's and the records'",
     ),
     (&["tempfile"], &["executor", "trust", "cli"], "private files are the executor's and the trust store's"),
 ];

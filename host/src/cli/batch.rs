@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::thread;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use serde::Serialize;
 use tokio::sync::mpsc::{Receiver, channel};
 
@@ -19,6 +19,7 @@ use super::fault::Fault;
 use super::host::{self, HostArgs};
 use super::moment::Moment;
 use super::out;
+use super::records::Records;
 use super::verdict::VerdictJson;
 
 /// Where lines come from.
@@ -39,8 +40,8 @@ pub(super) fn open(file: &Path) -> anyhow::Result<Lines> {
 }
 
 /// Answers each line before the next one is asked about.
-pub(super) async fn run(lines: Lines, host: HostArgs) -> anyhow::Result<Exit> {
-    let runtime = host.open().await?;
+pub(super) async fn run(lines: Lines, host: HostArgs, records: Records) -> anyhow::Result<Exit> {
+    let runtime = host.open_with(|builder| records.of(builder)).await?;
     let mut before = host::said(&runtime.diagnostics());
     let mut lines = read(lines)?;
     let mut exit = Exit::Fine;
@@ -57,7 +58,10 @@ pub(super) async fn run(lines: Lines, host: HostArgs) -> anyhow::Result<Exit> {
             }
         }
     }
-    Ok(exit)
+    match records.close() {
+        Some(problem) => bail!(problem),
+        None => Ok(exit),
+    }
 }
 
 /// `before` is what was said at loading; the first verdict takes it along.

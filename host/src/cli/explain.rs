@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::Runtime;
 use crate::diagnostic::printable;
-use crate::dispatch::explain::Explained;
+use crate::report::Explained;
 
 use super::announcement::Announcement;
 use super::exit::Exit;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use async_trait::async_trait;
 
-use crate::Runtime;
 use crate::diagnostic::{Diagnostic, printable};
 use crate::policy::Trust;
 use crate::port::{Model, ModelError, Question};
@@ -14,6 +13,7 @@ use crate::provider::{HttpModel, Provider};
 use crate::source::{Reach, Source};
 use crate::surroundings::Surroundings;
 use crate::trust::{TrustStore, TrustedBy};
+use crate::{Runtime, RuntimeBuilder};
 
 use super::fault::Fault;
 
@@ -39,6 +39,14 @@ pub(super) struct HostArgs {
 impl HostArgs {
     /// Builds it.
     pub(super) async fn open(&self) -> anyhow::Result<Runtime> {
+        self.open_with(|builder| builder).await
+    }
+
+    /// Builds it, with what one command alone wants of it.
+    pub(super) async fn open_with(
+        &self,
+        more: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder,
+    ) -> anyhow::Result<Runtime> {
         let surroundings = surroundings(self.project.as_deref())?;
         let trust: TrustedBy = match self.trust {
             true => Trust::Trusted.into(),
@@ -48,7 +56,7 @@ impl HostArgs {
         if let Some(provider) = Provider::of(&surroundings) {
             builder = builder.model(model(provider));
         }
-        let runtime = builder.build().await?;
+        let runtime = more(builder).build().await?;
         for plugin in &self.plugins {
             runtime.load(self.source.clone(), plugin, Reach::Everywhere).await?;
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 
+use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Decision;
 
 use super::announcement::{Announcement, absolute, event, object};
@@ -12,6 +13,7 @@ use super::exit::Exit;
 use super::fault::Fault;
 use super::host::{self, HostArgs};
 use super::moment::Moment;
+use super::records::Records;
 use super::verdict::VerdictJson;
 use super::{batch, conduct, out, view};
 
@@ -29,6 +31,8 @@ Examples:
     tacklebox run UserPromptSubmit --input '{\"prompt\": \"hello\"}' --json
   Many announcements in one process, so that sessions carry over:
     tacklebox run --batch calls.jsonl --trust
+  Keep a line of each dispatch, who ran and what was decided, without any contents:
+    tacklebox run --batch calls.jsonl --trust --records records.jsonl
 
 A line of a batch: {\"event\", \"tool\", \"input\", \"output\", \"session\", \"cwd\", \"turn\", \"agentId\", \"agentType\", \"agentDepth\"}
 Exit codes: 0 allowed, 2 blocked, denied or a gate without trust, 3 ask, 1 a fault or a bad line of a batch";
@@ -42,6 +46,9 @@ pub(super) struct Args {
     /// Announce what each line of this file says (`-`: stdin); a verdict a line, as JSON
     #[arg(long, value_name = "FILE", conflicts_with_all = ["event", "tool", "input", "output", "session", "cwd"])]
     batch: Option<PathBuf>,
+    /// Append a JSON line a dispatch to this file, with digests instead of contents
+    #[arg(long, value_name = "FILE")]
+    records: Option<PathBuf>,
     #[command(flatten)]
     host: HostArgs,
     /// Print the verdict as JSON
@@ -73,21 +80,22 @@ pub(super) struct SaidArgs {
 
 /// Announces.
 pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
+    let records = Records::open(args.records.as_deref())?;
     match &args.batch {
         Some(file) => {
             let lines = batch::open(file)?;
-            conduct::run(batch::run(lines, args.host))
+            conduct::run(batch::run(lines, args.host, records))
         }
         None => {
             let said = args.said.announcement()?;
-            conduct::run(once(said, args.host, args.json))
+            conduct::run(once(said, args.host, records, args.json))
         }
     }
 }
 
-async fn once(said: Announcement, host: HostArgs, json: bool) -> anyhow::Result<Exit> {
+async fn once(said: Announcement, host: HostArgs, records: Records, json: bool) -> anyhow::Result<Exit> {
     let (moment, cx, doubts) = Moment::of(said)?;
-    let runtime = host.open().await?;
+    let runtime = host.open_with(|builder| records.of(builder)).await?;
     let before: Vec<_> = host::said(&runtime.diagnostics()).into_iter().chain(doubts).collect();
     let answered = moment.announce(&runtime, &cx).await;
     let exit = Exit::of(&answered.report.event, answered.summary.decision.unwrap_or(Decision::Allow));
@@ -95,6 +103,9 @@ async fn once(said: Announcement, host: HostArgs, json: bool) -> anyhow::Result<
         true => out::json(&VerdictJson::new(answered, before)),
         false => out::person(&view::verdict(&answered, &before)),
     };
+    if let Some(problem) = records.close() {
+        out::notes(&[Diagnostic::warning(Place::default(), problem)]);
+    }
     // The decision stands, whether or not anybody reads the words.
     match written {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),

@@ -7,13 +7,12 @@ use serde_json::Value;
 use crate::ask::Asked;
 use crate::event::{Event, EventName, Object, merged};
 use crate::hook::OnError;
+use crate::hook::sight::Look;
 use crate::matching::{MatcherHit, ToolTable};
 use crate::outcome::{Block, Cause, Change, Outcome, Permission, Said};
 use crate::policy::MayApprove;
 use crate::registry::Hook;
 use crate::text::{MARKER, ends_cut};
-
-use super::sight::Look;
 
 /// What an acceptance depends on beside the answer itself.
 pub(super) struct Accept<'a> {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::event::{Event, EventClass, EventName, Object, merged};
+use crate::event::{Decision, Event, EventClass, EventName, Object, merged};
 use crate::hook::{HookSpec, OnError};
 use crate::outcome::{Block, Cause, Change, Outcome, Permission, Said};
 use crate::text::{CONTEXT_CAP, DISPATCH_CONTEXT_CAP, cut};
@@ -48,6 +48,22 @@ pub struct Folded {
     pub complaint: Option<(usize, String)>,
     /// A hook wanted the agent to go on, and has wanted that too often.
     pub capped: bool,
+}
+
+impl Folded {
+    /// What it comes to in one word, as the verdict of `event` says it.
+    pub fn decision(&self, event: &EventName) -> Decision {
+        let permission = self.permission.as_ref().map(|(_, permission, _)| *permission);
+        let blocked = self.block.is_some() || self.complaint.is_some();
+        match (event, permission) {
+            (EventName::PermissionRequest, _) if blocked => Decision::Deny,
+            _ if blocked => Decision::Block,
+            (EventName::PermissionRequest, Some(Permission::Allow)) => Decision::Allow,
+            (EventName::PermissionRequest | EventName::PreToolUse, Some(Permission::Ask)) => Decision::Ask,
+            (EventName::PermissionRequest, _) => Decision::Passthrough,
+            _ => Decision::Allow,
+        }
+    }
 }
 
 /// A fold in progress.

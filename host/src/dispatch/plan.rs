@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::event::{Context, Event};
-use crate::hook::HookSpec;
-use crate::matching::Call;
+use crate::event::Context;
+use crate::hook::sight::{Miss, Sight};
 use crate::registry::{Disabled, Hook, Snapshot};
 use crate::report::Skipped;
 use crate::source::{Source, SourceKind};
@@ -36,38 +35,6 @@ pub enum Fit {
     Kept(Skipped),
     /// It does not match.
     Missed(Miss),
-}
-
-/// What kept a hook out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Miss {
-    /// Its matcher does not fit the tool.
-    Matcher,
-    /// Its `if` does not hold.
-    Condition,
-}
-
-/// What matching depends on.
-#[derive(Debug)]
-pub struct Sight<'a> {
-    /// The event.
-    pub event: &'a Event,
-    /// The call it is about, as hooks know it.
-    pub call: Call<'a>,
-}
-
-impl Sight<'_> {
-    /// Whether `hook` matches, and if not, which test kept it out.
-    pub fn of(&self, hook: &HookSpec) -> Result<(), Miss> {
-        let class = self.event.name.class();
-        if class.matcher && hook.matcher.test(self.call.tool()).is_none() {
-            return Err(Miss::Matcher);
-        }
-        match &hook.condition {
-            Some(condition) if class.tool && !condition.test(&self.call).holds() => Err(Miss::Condition),
-            _ => Ok(()),
-        }
-    }
 }
 
 impl Plan {

@@ -4,12 +4,12 @@
 //! neither seen exactly them nor written them is asked about them, also one that did not match before.
 
 use crate::event::Event;
+use crate::hook::sight::Look;
 use crate::registry::Hook;
 
 use super::fold::{Flow, Fold};
 use super::plan::{Candidate, Fit, Plan, equals};
 use super::run::{Run, Told};
-use super::sight::Look;
 
 impl Run<'_> {
     /// Asks about what the chain left, where that differs from what it was given.
@@ -33,6 +33,7 @@ impl Run<'_> {
             let told = Told { event, look: &look, recheck: true };
             let (outcome, _) = self.ask(at, hook, &told).await;
             if fold.retake(at, &hook.spec, event, &outcome) == Flow::Ends {
+                self.ended_by(at);
                 return;
             }
         }

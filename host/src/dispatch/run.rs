@@ -5,30 +5,32 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tracing::Instrument as _;
+
 use crate::ask::{Ask, Asked};
 use crate::bus::{About, Record};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Context, DecidedBy, Event};
 use crate::executor;
+use crate::hook::sight::Look;
 use crate::id::{DispatchId, Revision};
 use crate::outcome::{Cause, Outcome};
 use crate::registry::Hook;
-use crate::report::{HookReport, Report, Skipped, Word};
+use crate::report::{HookReport, Report, Skipped, Trail, Word};
 
 use super::accept::Accept;
 use super::fold::{Flow, Fold, Folded};
 use super::plan::{Fit, Plan};
-use super::sight::Look;
-use super::{Dispatched, Dispatcher};
+use super::{Dispatched, Dispatcher, span};
 
 /// One dispatch in progress.
 pub(super) struct Run<'a> {
     pub(super) with: &'a Dispatcher,
-    cx: &'a Context,
+    pub(super) cx: &'a Context,
     report: Report,
+    trail: Trail,
     exports: Vec<(String, String)>,
-    /// Which line of the report is whose, by the place in the plan.
-    lines: Vec<(usize, usize)>,
+    begun: Instant,
 }
 
 /// One asking.
@@ -43,15 +45,26 @@ impl<'a> Run<'a> {
         with: &'a Dispatcher,
         cx: &'a Context,
         dispatch: DispatchId,
-        event: &Event,
+        trail: Trail,
         revision: Revision,
     ) -> Self {
-        let report = Report::new(event.name.clone(), dispatch, revision);
-        Self { with, cx, report, exports: Vec::new(), lines: Vec::new() }
+        let report = Report::new(trail.event.name.clone(), dispatch, revision);
+        Self { with, cx, report, trail, exports: Vec::new(), begun: Instant::now() }
     }
 
-    pub(super) fn untrusted(self) -> Dispatched {
-        Dispatched { folded: None, exports: Vec::new(), report: self.report }
+    pub(super) fn untrusted(mut self) -> Dispatched {
+        self.trail.open = false;
+        self.close(None)
+    }
+
+    fn close(self, folded: Option<Folded>) -> Dispatched {
+        let report = Report { took: self.begun.elapsed(), trail: Some(self.trail), ..self.report };
+        Dispatched { folded, exports: self.exports, report }
+    }
+
+    /// Hook number `at` has ended the chain.
+    pub(super) fn ended_by(&mut self, at: usize) {
+        self.trail.ended_at = Some(at);
     }
 
     /// Asks the hooks that match, until one ends the chain.
@@ -66,6 +79,7 @@ impl<'a> Run<'a> {
                 Fit::Asked => self.link(at, &candidate.hook, look, fold).await,
             };
             if flow == Flow::Ends {
+                self.ended_by(at);
                 return;
             }
         }
@@ -113,11 +127,12 @@ impl<'a> Run<'a> {
             surroundings: &self.with.surroundings,
             time_limit: hook.spec.time_limit(),
         };
-        self.with.bus.tell(|| Record::Triggered(self.about(hook)));
+        let span = span::of_hook(hook, told.recheck);
+        span.in_scope(|| self.with.bus.tell(|| Record::Triggered(self.about(hook))));
         let running = hook.enter();
         let begun = Instant::now();
         let asked = tokio::select! {
-            asked = self.run(hook, &ask) => asked,
+            asked = self.run(hook, &ask).instrument(span.clone()) => asked,
             () = hook.cancelled() => Outcome::NoAnswer(Cause::Cancelled).into(),
         };
         let took = begun.elapsed();
@@ -126,7 +141,8 @@ impl<'a> Run<'a> {
         let accept = Accept { hook, saw: told.event, look: told.look, tools, may_approve };
         let outcome = accept.outcome(&asked);
         let cut = asked.cut;
-        self.note(at, hook, &outcome, asked, took, told.recheck);
+        span::close_hook(&span, &outcome, took);
+        span.in_scope(|| self.note(at, hook, &outcome, asked, took, told.recheck));
         (outcome, cut)
     }
 
@@ -146,7 +162,6 @@ impl<'a> Run<'a> {
     }
 
     fn note(&mut self, at: usize, hook: &Hook, outcome: &Outcome, asked: Asked, took: Duration, recheck: bool) {
-        tracing::debug!(hook = %hook.spec.name, source = %hook.source, ?took, ending = ?outcome.ending(), "asked");
         self.tell(hook, outcome, took);
         self.exports.extend(asked.exports);
         for warning in asked.warnings {
@@ -192,23 +207,23 @@ impl<'a> Run<'a> {
     }
 
     fn warn(&mut self, hook: &Hook, message: String) {
-        tracing::warn!(hook = %hook.spec.name, source = %hook.source, "{message}");
         let place = Place {
             event: Some(self.report.event.to_string()),
             hook: Some(hook.spec.name.clone()),
             ..hook.spec.place.clone()
         };
         let warning = Diagnostic::warning(place, message);
-        self.with.bus.tell(|| Record::Warning(warning.clone()));
+        self.with.bus.warn(&warning);
         self.report.warnings.push(warning);
     }
 
     fn line(&mut self, at: usize, hook: &Hook) -> &mut HookReport {
-        let known = self.lines.iter().find(|(of, _)| *of == at).map(|(_, line)| *line);
+        let known = self.trail.lines.iter().find(|(of, _)| *of == at).map(|(_, line)| *line);
         let line = known.unwrap_or_else(|| {
             self.report.hooks.push(HookReport {
                 name: hook.spec.name.clone(),
                 source: hook.source.clone(),
+                generation: hook.generation,
                 kind: hook.spec.kind.name(),
                 outcome: None,
                 skipped: None,
@@ -217,7 +232,7 @@ impl<'a> Run<'a> {
                 cut: false,
                 log: Vec::new(),
             });
-            self.lines.push((at, self.report.hooks.len() - 1));
+            self.trail.lines.push((at, self.report.hooks.len() - 1));
             self.report.hooks.len() - 1
         });
         &mut self.report.hooks[line]
@@ -235,6 +250,6 @@ impl<'a> Run<'a> {
         self.report.decided_by = by.map(signed);
         let rewrote = folded.rewrite.as_ref().filter(|_| folded.input.is_some());
         self.report.rewritten_by = rewrote.map(|(at, _)| signed(*at));
-        Dispatched { folded: Some(folded), exports: self.exports, report: self.report }
+        self.close(Some(folded))
     }
 }

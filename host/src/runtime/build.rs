@@ -11,7 +11,7 @@ use crate::event::{CustomEvent, Events};
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
-use crate::port::{Model, Ports};
+use crate::port::{Model, Ports, Sink};
 use crate::registry::Registry;
 use crate::source::Source;
 use crate::surroundings::Surroundings;
@@ -28,6 +28,7 @@ use super::load::Loading;
 /// - tools: `bash`, `edit`, `write` and `read`, not complete
 /// - events: the fifteen built-in ones
 /// - model: none; a prompt hook gives no answer
+/// - sink: none; no dispatch is recorded
 /// - approvals: of every source; plugins in the sandbox approve nothing
 /// - a chain sees the arguments as the model gave them
 /// - the compiled code of plugins is kept nowhere: each host compiles anew
@@ -93,6 +94,14 @@ impl RuntimeBuilder {
     #[must_use]
     pub fn model(mut self, model: Arc<dyn Model>) -> Self {
         self.ports.model = Some(model);
+        self
+    }
+
+    /// Where each dispatch is recorded, with digests instead of contents: a file
+    /// ([`JsonLines`](crate::sink::JsonLines)), or whatever the embedder has. Without one nothing is digested.
+    #[must_use]
+    pub fn sink(mut self, sink: Arc<dyn Sink>) -> Self {
+        self.ports.sink = Some(sink);
         self
     }
 
@@ -162,7 +171,7 @@ impl RuntimeBuilder {
                 registry: Registry::default(),
                 surroundings: self.surroundings,
                 ports: self.ports,
-                tools: self.tools,
+                tools: Arc::new(self.tools),
                 may_approve: self.may_approve,
                 view: self.view,
                 once: OnceSet::default(),

@@ -15,11 +15,20 @@ use crate::port::HookRuntime;
 use crate::report::Answer;
 
 use super::Runtime;
+use super::recording::record;
 use super::verdicts::{Typed, answer};
 
 impl Runtime {
     async fn announce<V: Typed>(&self, event: Event, cx: &Context) -> Answer<V> {
-        answer(self.dispatcher.dispatch(event, cx, Purpose::Announce).await)
+        self.ask(event, cx, Purpose::Announce).await
+    }
+
+    async fn ask<V: Typed>(&self, event: Event, cx: &Context, purpose: Purpose) -> Answer<V> {
+        let answer = answer(self.dispatcher.dispatch(event, cx, purpose).await);
+        if let Some(sink) = &self.dispatcher.ports.sink {
+            record(sink, &answer, cx).await;
+        }
+        answer
     }
 
     async fn announce_plain<V: Typed>(&self, name: EventName, input: crate::event::Object, cx: &Context) -> Answer<V> {
@@ -34,7 +43,7 @@ impl HookRuntime for Runtime {
     }
 
     async fn recheck_tool_use(&self, call: &ToolCall, cx: &Context) -> Answer<PreToolUse> {
-        answer(self.dispatcher.dispatch(Event::tool(EventName::PreToolUse, call), cx, Purpose::Recheck).await)
+        self.ask(Event::tool(EventName::PreToolUse, call), cx, Purpose::Recheck).await
     }
 
     async fn permission_request(&self, call: &ToolCall, cx: &Context) -> Answer<PermissionRequest> {

@@ -186,3 +186,43 @@ impl Typed for Notification {
         Self::Told
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Decision, EventName};
+    use crate::outcome::{Block, Said};
+
+    fn says<V: Typed>(event: EventName) {
+        let permissions = [None, Some(Permission::Allow), Some(Permission::Ask)];
+        for (permission, blocks, complains) in
+            permissions.iter().flat_map(|p| [(*p, false, false), (*p, true, false), (*p, false, true)])
+        {
+            // Only what the fold makes of that event: complaints are PostToolUse's, blocks are honoured at gates.
+            let class = event.class();
+            let folded = Folded {
+                block: (blocks && class.gate).then(|| (0, Block::new("no", Said::Explicitly))),
+                complaint: (complains && event == EventName::PostToolUse).then(|| (0, "hm".to_owned())),
+                permission: permission.map(|permission| (0, permission, None)),
+                ..Folded::default()
+            };
+            let word = folded.decision(&event);
+            let verdict = V::of(folded, Vec::new()).summary().decision.unwrap_or(Decision::Allow);
+            assert_eq!(word, verdict, "{event}: {permission:?} {blocks} {complains}");
+        }
+    }
+
+    #[test]
+    fn the_word_of_a_dispatch_is_that_of_its_verdict() {
+        says::<PreToolUse>(EventName::PreToolUse);
+        says::<PermissionRequest>(EventName::PermissionRequest);
+        says::<PostToolUse>(EventName::PostToolUse);
+        says::<PostToolUseFailure>(EventName::PostToolUseFailure);
+        says::<UserPromptSubmit>(EventName::UserPromptSubmit);
+        says::<SessionStart>(EventName::SessionStart);
+        says::<Stop>(EventName::Stop);
+        says::<PreCompact>(EventName::PreCompact);
+        says::<TurnStart>(EventName::TurnStart);
+        says::<SessionEnd>(EventName::SessionEnd);
+    }
+}

@@ -53,11 +53,16 @@ pub(super) fn parse(lexed: &Lexed) -> Result<Parsed, Refusal> {
     bounded(lexed)?;
     let tokens: Vec<Token> = lexed.lexemes.iter().map(|placed| token(placed, lexed)).collect();
     // The parser is not ours: a panic in it must not become one of the agent's.
-    let program = std::panic::catch_unwind(|| parse_tokens(&tokens, &ParserOptions::default()).ok());
+    let program = std::panic::catch_unwind(|| unheard(|| parse_tokens(&tokens, &ParserOptions::default()).ok()));
     let program = program.ok().flatten().ok_or(Refusal::Unparsable)?;
     let mut walk = Walk { words: &lexed.words, parsed: Parsed::default() };
     program.complete_commands.iter().for_each(|list| walk.list(list));
     Ok(walk.parsed)
+}
+
+/// The parser tells `tracing` the whole of what it parsed: a payload, which is in no log.
+fn unheard<T>(parse: impl FnOnce() -> T) -> T {
+    tracing::dispatcher::with_default(&tracing::Dispatch::none(), parse)
 }
 
 /// Refuses what nests too deep. Words that are no keywords where they stand are counted too; that errs on the safe
