@@ -3,6 +3,7 @@
 //! Owns the order of these steps and nothing of what they do; typed verdicts are made of the answer in `runtime`.
 
 mod accept;
+mod budget;
 pub mod explain;
 pub mod fold;
 pub mod plan;
@@ -10,6 +11,9 @@ mod recheck;
 mod run;
 mod sight;
 
+use std::time::Duration;
+
+use crate::aside::AsideSet;
 use crate::bus::Bus;
 use crate::event::{Context, Event};
 use crate::id::DispatchId;
@@ -43,6 +47,10 @@ pub struct Dispatcher {
     pub view: InputView,
     /// The `once` hooks that have run.
     pub once: OnceSet,
+    /// The hooks that are asked no more in their sessions.
+    pub aside: AsideSet,
+    /// How long a dispatch may take as a whole; without, as long as its hooks may.
+    pub budget: Option<Duration>,
     /// Where it is told what happens.
     pub bus: Bus,
 }

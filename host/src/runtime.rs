@@ -184,6 +184,7 @@ impl Runtime {
             self.apply(Change::EndSession(session.clone()));
         }
         self.dispatcher.once.end_session(session);
+        self.dispatcher.aside.end_session(session);
         self.loading.end_session(session);
     }
 

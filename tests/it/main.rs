@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agent;
+mod aside;
+mod budget;
 mod bus;
 mod chain;
 mod cli;

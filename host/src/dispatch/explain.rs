@@ -4,6 +4,7 @@ use crate::event::{Context, Event};
 use crate::hook::HookSpec;
 use crate::id::{Generation, HookName};
 use crate::matching::{Because, ConditionVerdict, MatcherHit};
+use crate::registry::Hook;
 use crate::report::Skipped;
 use crate::source::Source;
 
@@ -37,13 +38,13 @@ impl Dispatcher {
             .candidates
             .iter()
             .map(|candidate| {
-                let asked = candidate.fit == Fit::Asked;
-                let because = match candidate.fit {
-                    Fit::Kept(why) => why.as_str().to_owned(),
-                    Fit::Asked if self.once_is_over(&candidate.hook, cx) => Skipped::Once.as_str().to_owned(),
-                    Fit::Asked | Fit::Missed(_) => why(&candidate.hook.spec, &sight),
+                let kept = match candidate.fit {
+                    Fit::Kept(why) => Some(why),
+                    Fit::Asked => self.kept(&candidate.hook, cx),
+                    Fit::Missed(_) => None,
                 };
-                let asked = asked && because != Skipped::Once.as_str();
+                let asked = candidate.fit == Fit::Asked && kept.is_none();
+                let because = kept.map_or_else(|| why(&candidate.hook.spec, &sight), |kept| kept.as_str().to_owned());
                 Explained {
                     hook: candidate.hook.spec.name.clone(),
                     source: candidate.hook.source.clone(),
@@ -65,8 +66,12 @@ impl Dispatcher {
         lines
     }
 
-    fn once_is_over(&self, hook: &crate::registry::Hook, cx: &Context) -> bool {
-        hook.spec.once && self.once.has_run(hook, &cx.session)
+    /// What earlier dispatches of the session keep it from.
+    fn kept(&self, hook: &Hook, cx: &Context) -> Option<Skipped> {
+        if self.aside.holds(hook, &cx.session) {
+            return Some(Skipped::SetAside);
+        }
+        (hook.spec.once && self.once.has_run(hook, &cx.session)).then_some(Skipped::Once)
     }
 }
 

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::aside::Standing;
 use crate::ask::{Ask, Asked};
 use crate::bus::{About, Record};
 use crate::diagnostic::{Diagnostic, Place};
@@ -16,6 +17,7 @@ use crate::registry::Hook;
 use crate::report::{HookReport, Report, Skipped, Word};
 
 use super::accept::Accept;
+use super::budget::Budget;
 use super::fold::{Flow, Fold, Folded};
 use super::plan::{Fit, Plan};
 use super::sight::Look;
@@ -25,6 +27,7 @@ use super::{Dispatched, Dispatcher};
 pub(super) struct Run<'a> {
     pub(super) with: &'a Dispatcher,
     cx: &'a Context,
+    budget: Budget,
     report: Report,
     exports: Vec<(String, String)>,
     /// Which line of the report is whose, by the place in the plan.
@@ -47,7 +50,8 @@ impl<'a> Run<'a> {
         revision: Revision,
     ) -> Self {
         let report = Report::new(event.name.clone(), dispatch, revision);
-        Self { with, cx, report, exports: Vec::new(), lines: Vec::new() }
+        let budget = Budget::begin(with.budget);
+        Self { with, cx, budget, report, exports: Vec::new(), lines: Vec::new() }
     }
 
     pub(super) fn untrusted(self) -> Dispatched {
@@ -72,6 +76,10 @@ impl<'a> Run<'a> {
     }
 
     async fn link(&mut self, at: usize, hook: &Arc<Hook>, look: &Look<'_>, fold: &mut Fold) -> Flow {
+        if self.with.aside.holds(hook, &self.cx.session) {
+            self.note_kept(at, hook, Skipped::SetAside);
+            return Flow::GoesOn;
+        }
         let reserved = match hook.spec.once {
             true => match self.with.once.reserve(hook, &self.cx.session) {
                 Some(reserved) => Some(reserved),
@@ -87,7 +95,24 @@ impl<'a> Run<'a> {
         if let (Some(reserved), false) = (reserved, matches!(outcome, Outcome::NoAnswer(_))) {
             reserved.keep();
         }
+        self.set_aside(hook, &outcome);
         fold.take(at, &hook.spec, &saw, &outcome, cut)
+    }
+
+    /// Counts how it ended, and says so where it is asked no more.
+    fn set_aside(&mut self, hook: &Hook, outcome: &Outcome) {
+        if self.with.aside.note(hook, &self.cx.session, outcome) == Standing::SetAside {
+            let last = match outcome {
+                Outcome::NoAnswer(cause) => cause.to_string(),
+                Outcome::Block(block) => block.reason.clone(),
+                Outcome::Continue(_) => String::new(),
+            };
+            let times = crate::aside::MOST_FAILURES;
+            self.warn(
+                hook,
+                format!("it failed {times} times in a row and is set aside for this session; last: {last}"),
+            );
+        }
     }
 
     /// In a waterfall a hook sees other arguments than those that were taken apart for matching.
@@ -102,6 +127,10 @@ impl<'a> Run<'a> {
 
     /// Asks one hook, and notes what it said.
     pub(super) async fn ask(&mut self, at: usize, hook: &Arc<Hook>, told: &Told<'_>) -> (Outcome, bool) {
+        let share = match self.budget.share(hook.spec.time_limit()) {
+            Ok(share) => share,
+            Err(over) => return (self.note_unasked(at, hook, over, told.recheck), false),
+        };
         let dispatch = self.report.dispatch.clone();
         let ask = Ask {
             hook: &hook.spec,
@@ -111,14 +140,16 @@ impl<'a> Run<'a> {
             commands: told.look.commands(),
             recheck: told.recheck,
             surroundings: &self.with.surroundings,
-            time_limit: hook.spec.time_limit(),
+            time_limit: share.limit,
         };
         self.with.bus.tell(|| Record::Triggered(self.about(hook)));
         let running = hook.enter();
         let begun = Instant::now();
         let asked = tokio::select! {
-            asked = self.run(hook, &ask) => asked,
+            // First: what was cancelled is not even begun.
+            biased;
             () = hook.cancelled() => Outcome::NoAnswer(Cause::Cancelled).into(),
+            asked = share.hold(self.run(hook, &ask)) => asked,
         };
         let took = begun.elapsed();
         drop(running);
@@ -162,7 +193,7 @@ impl<'a> Run<'a> {
         *(if recheck { &mut line.recheck } else { &mut line.outcome }) = Some(outcome.clone());
     }
 
-    fn about(&self, hook: &Hook) -> About {
+    pub(super) fn about(&self, hook: &Hook) -> About {
         About {
             event: self.report.event.clone(),
             hook: hook.spec.name.clone(),
@@ -186,12 +217,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn note_kept(&mut self, at: usize, hook: &Hook, why: Skipped) {
+    pub(super) fn note_kept(&mut self, at: usize, hook: &Hook, why: Skipped) {
         self.with.bus.tell(|| Record::Skipped { about: self.about(hook), why });
         self.line(at, hook).skipped = Some(why);
     }
 
-    fn warn(&mut self, hook: &Hook, message: String) {
+    pub(super) fn warn(&mut self, hook: &Hook, message: String) {
         tracing::warn!(hook = %hook.spec.name, source = %hook.source, "{message}");
         let place = Place {
             event: Some(self.report.event.to_string()),
@@ -203,7 +234,7 @@ impl<'a> Run<'a> {
         self.report.warnings.push(warning);
     }
 
-    fn line(&mut self, at: usize, hook: &Hook) -> &mut HookReport {
+    pub(super) fn line(&mut self, at: usize, hook: &Hook) -> &mut HookReport {
         let known = self.lines.iter().find(|(of, _)| *of == at).map(|(_, line)| *line);
         let line = known.unwrap_or_else(|| {
             self.report.hooks.push(HookReport {

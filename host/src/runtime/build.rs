@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::aside::AsideSet;
 use crate::bus::Bus;
 use crate::diagnostic::Diagnostic;
 use crate::dispatch::Dispatcher;
@@ -31,6 +33,7 @@ use super::load::Loading;
 /// - approvals: of every source; plugins in the sandbox approve nothing
 /// - a chain sees the arguments as the model gave them
 /// - the compiled code of plugins is kept nowhere: each host compiles anew
+/// - budget: none; a dispatch may take as long as its hooks may together
 /// - not strict: what is wrong with a settings file is said, and the rest of it works
 #[derive(Debug)]
 pub struct RuntimeBuilder {
@@ -44,6 +47,7 @@ pub struct RuntimeBuilder {
     settings: bool,
     strict: bool,
     compile_cache: Option<PathBuf>,
+    budget: Option<Duration>,
 }
 
 /// Why a host is not built.
@@ -79,6 +83,7 @@ impl RuntimeBuilder {
             settings: true,
             strict: false,
             compile_cache: None,
+            budget: None,
         }
     }
 
@@ -143,6 +148,17 @@ impl RuntimeBuilder {
         self
     }
 
+    /// How long a dispatch may take as a whole, its recheck included. Each hook's time limit is at most what is left.
+    ///
+    /// When it is over, no further hook is asked, and the report says so of each. On a gate that blocks whatever the
+    /// hook's `onError` says, and so does a hook whose time it cut short; a tool's output or error is withheld. Elsewhere
+    /// it is only reported.
+    #[must_use]
+    pub fn budget(mut self, budget: Duration) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
     /// Takes what is wrong with hooks on gates for an error.
     #[must_use]
     pub fn strict(mut self) -> Self {
@@ -166,6 +182,8 @@ impl RuntimeBuilder {
                 may_approve: self.may_approve,
                 view: self.view,
                 once: OnceSet::default(),
+                aside: AsideSet::default(),
+                budget: self.budget,
                 bus: Bus::default(),
             },
             events: Events::with(self.events),
