@@ -125,6 +125,11 @@ impl AsideSet {
         self.rows().clear();
     }
 
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows().is_empty()
+    }
+
     fn rows(&self) -> MutexGuard<'_, HashMap<Key, Row>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -4,6 +4,7 @@
 
 mod accept;
 mod budget;
+mod closed;
 pub mod explain;
 pub mod fold;
 pub mod plan;
@@ -15,14 +16,15 @@ use std::time::Duration;
 
 use crate::aside::AsideSet;
 use crate::bus::Bus;
-use crate::event::{Context, Event};
-use crate::id::DispatchId;
+use crate::event::{Context, Event, EventName};
+use crate::id::{DispatchId, SessionId};
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
 use crate::port::Ports;
 use crate::registry::Registry;
 use crate::report::Report;
+use crate::session::OpenSessions;
 use crate::surroundings::Surroundings;
 
 use fold::{Fold, Folded, InputView};
@@ -47,6 +49,8 @@ pub struct Dispatcher {
     pub view: InputView,
     /// The `once` hooks that have run.
     pub once: OnceSet,
+    /// The sessions that have not ended.
+    pub sessions: OpenSessions,
     /// The hooks that are asked no more in their sessions.
     pub aside: AsideSet,
     /// How long a dispatch may take as a whole; without, as long as its hooks may.
@@ -81,8 +85,12 @@ impl Dispatcher {
     pub async fn dispatch(&self, event: Event, cx: &Context, purpose: Purpose) -> Dispatched {
         let snapshot = self.registry.snapshot();
         let mut run = Run::new(self, cx, DispatchId::fresh(), &event, snapshot.revision);
+        if snapshot.closed {
+            return run.closed(&event);
+        }
+        self.hear_of(&event, cx);
         if !snapshot.is_open() {
-            return run.untrusted();
+            return run.without_asking(None);
         }
         let look = Look::new(&event, &self.tools);
         let plan = Plan::new(&snapshot, &look.sight(&event), cx);
@@ -98,5 +106,29 @@ impl Dispatcher {
             Purpose::Recheck => run.again(&plan, &event, &mut fold).await,
         }
         run.finish(&plan, fold.finish())
+    }
+
+    fn hear_of(&self, event: &Event, cx: &Context) {
+        if event.name == EventName::SessionEnd {
+            return self.sessions.ends(&cx.session);
+        }
+        if let Some(forgotten) = self.sessions.heard(cx) {
+            tracing::debug!(session = %forgotten, "too many sessions are open: this one is not told of a shutdown");
+            self.aside.end_session(&forgotten);
+        }
+    }
+
+    /// Forgets what is remembered of a session that has ended.
+    pub fn forget_session(&self, session: &SessionId) {
+        self.once.end_session(session);
+        self.aside.end_session(session);
+        self.sessions.ended(session);
+    }
+
+    /// Forgets what is remembered of all sessions.
+    pub fn forget_all_sessions(&self) {
+        self.once.clear();
+        self.aside.clear();
+        self.sessions.clear();
     }
 }

@@ -3,12 +3,16 @@
 //! Knows no files and no patterns. A dispatch takes one [`Snapshot`] and never sees half a change; a dropped hook lives
 //! until the last dispatch that asks it has ended, and [`Dropped::ended`] waits for that.
 
+mod tally;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
+
+pub use tally::Tally;
 
 use crate::bus::Count;
 use crate::event::EventName;
@@ -36,9 +40,22 @@ pub struct Hook {
     pub seal: Option<Seal>,
     /// Why the plugin that should is not there: the hook is asked all the same, and cannot answer.
     pub missing: Option<Arc<str>>,
+    /// How often it was asked; counted where the embedder keeps a record of sessions.
+    pub tally: Tally,
     running: AtomicUsize,
     // Last, so that whoever waits for the end of it finds the plugin gone.
-    life: watch::Sender<Life>,
+    life: Arc<watch::Sender<Life>>,
+}
+
+/// Held by what a call leaves behind that is still to end, a process group perhaps: [`Dropped::ended`] waits for it too.
+#[derive(Clone, Debug)]
+pub struct Lease(Arc<watch::Sender<Life>>);
+
+impl Default for Lease {
+    /// Nobody waits for it.
+    fn default() -> Self {
+        Self(Arc::new(watch::channel(Life::Goes).0))
+    }
 }
 
 /// What becomes of the calls of a hook.
@@ -60,8 +77,9 @@ impl Hook {
             code: new.code,
             seal: new.seal,
             missing: new.missing,
+            tally: Tally::default(),
             running: AtomicUsize::new(0),
-            life: watch::channel(Life::Goes).0,
+            life: Lease::default().0,
         })
     }
 
@@ -69,6 +87,11 @@ impl Hook {
     pub async fn cancelled(&self) {
         // The sender lives as long as the hook: this cannot fail.
         let _ = self.life.subscribe().wait_for(|life| *life == Life::Cancelled).await;
+    }
+
+    /// What has to end before the hook counts as gone.
+    pub fn lease(&self) -> Lease {
+        Lease(self.life.clone())
     }
 
     /// Counts a call of it as running until the guard is dropped.
@@ -213,6 +236,8 @@ pub enum Change {
     RemoveAllNow(Sources),
     /// Drops what was registered for this session alone, or for it and those under it.
     EndSession(SessionId),
+    /// Drops everything, cancels what runs, and takes no change from then on.
+    Close,
 }
 
 /// What a change came to.
@@ -226,6 +251,10 @@ pub struct Applied {
     pub registered: Vec<Count>,
     /// What is no longer registered.
     pub dropped: Dropped,
+    /// The same, as it was. Whoever holds it keeps [`Dropped::ended`] waiting.
+    pub gone: Vec<Arc<Hook>>,
+    /// Nothing was changed: the registry had been closed before.
+    pub closed: bool,
 }
 
 /// Hooks that are no longer registered; calls of them may still run.
@@ -285,23 +314,26 @@ pub struct Snapshot {
     pub disabled: Disabled,
     /// Whether the project is trusted, as it is registered here.
     pub trust: Trust,
+    /// Whether the registry is closed: nobody is registered, and never will be.
+    pub closed: bool,
     sets: Vec<Set>,
     by_event: HashMap<EventName, Vec<Arc<Hook>>>,
 }
 
 impl Default for Snapshot {
     fn default() -> Self {
-        Self::new(Revision::default(), Vec::new(), Disabled::default(), Trust::Untrusted)
+        Self::new(Revision::default(), Draft::default())
     }
 }
 
 impl Snapshot {
-    fn new(revision: Revision, sets: Vec<Set>, disabled: Disabled, trust: Trust) -> Self {
+    fn new(revision: Revision, draft: Draft) -> Self {
+        let Draft { sets, disabled, trust, closed, .. } = draft;
         let mut by_event: HashMap<EventName, Vec<Arc<Hook>>> = HashMap::new();
         for hook in sets.iter().flat_map(|set| &set.hooks) {
             by_event.entry(hook.spec.event.clone()).or_default().push(hook.clone());
         }
-        Self { revision, disabled, trust, sets, by_event }
+        Self { revision, disabled, trust, closed, sets, by_event }
     }
 
     /// The hooks of this event, in the order in which they are asked.
@@ -344,25 +376,36 @@ impl Registry {
         // One writer at a time; readers are not held up.
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.current.load_full();
+        if before.closed {
+            return Applied::nothing(before.revision);
+        }
         let mut draft = Draft {
             sets: before.sets.clone(),
             disabled: before.disabled.clone(),
             trust: before.trust,
-            gone: Vec::new(),
-            cancels: false,
+            ..Draft::default()
         };
         let generation = draft.change(change, &mut generations);
         let registered = draft.registered(&before);
         let revision = Revision(before.revision.0 + 1);
-        self.current.store(Arc::new(Snapshot::new(revision, draft.sets, draft.disabled, draft.trust)));
-        let dropped = Dropped::of(&draft.gone);
-        if draft.cancels {
+        let (gone, cancels) = (std::mem::take(&mut draft.gone), draft.cancels);
+        self.current.store(Arc::new(Snapshot::new(revision, draft)));
+        let dropped = Dropped::of(&gone);
+        if cancels {
             // Only now: who is cancelled asks again, and is to meet the new set.
-            for hook in &draft.gone {
+            for hook in &gone {
                 hook.life.send_replace(Life::Cancelled);
             }
         }
-        Applied { revision, generation, registered, dropped }
+        Applied { revision, generation, registered, dropped, gone, closed: false }
+    }
+}
+
+impl Applied {
+    /// What a change of a closed registry comes to.
+    fn nothing(revision: Revision) -> Self {
+        let (registered, gone) = (Vec::new(), Vec::new());
+        Self { revision, generation: Generation(0), registered, dropped: Dropped::default(), gone, closed: true }
     }
 }
 
@@ -371,8 +414,16 @@ struct Draft {
     sets: Vec<Set>,
     disabled: Disabled,
     trust: Trust,
+    closed: bool,
     gone: Vec<Arc<Hook>>,
     cancels: bool,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        let (sets, gone, disabled) = (Vec::new(), Vec::new(), Disabled::default());
+        Self { sets, disabled, trust: Trust::Untrusted, closed: false, gone, cancels: false }
+    }
 }
 
 impl Draft {
@@ -422,6 +473,11 @@ impl Draft {
             }
             Change::EndSession(session) => {
                 self.drop_where(|h| h.source == Source::Session(session.clone()) || h.reach.ends_with(&session));
+                Generation(0)
+            }
+            Change::Close => {
+                self.drop_where(|_| true);
+                (self.cancels, self.closed) = (true, true);
                 Generation(0)
             }
             Change::RemoveAll(sources) => {
@@ -539,6 +595,30 @@ mod tests {
             registry.apply(Change::Remove { source: Source::Sdk, event: EventName::Stop, name: "a".into() }).dropped;
         assert_eq!(dropped.hooks, 1);
         assert_eq!(names(&registry), ["b"]);
+    }
+
+    #[test]
+    fn a_closed_registry_takes_nothing_any_more() {
+        let registry = Registry::default();
+        add(&registry, Source::Sdk, &["a", "b"]);
+        assert_eq!(registry.apply(Change::Close).dropped.hooks, 2);
+        let after = add(&registry, Source::Sdk, &["c"]);
+        assert!(after.closed && registry.snapshot().closed);
+        assert_eq!((after.generation, after.revision), (Generation(0), Revision(2)));
+        assert!(names(&registry).is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_a_call_leaves_behind_is_waited_for_too() {
+        let registry = Registry::default();
+        add(&registry, Source::Sdk, &["a"]);
+        let lease = registry.snapshot().at(&EventName::Stop)[0].lease();
+        let dropped = registry.apply(Change::RemoveAll(Source::Sdk.into())).dropped;
+        let ended = tokio::spawn(dropped.ended());
+        tokio::task::yield_now().await;
+        assert!(!ended.is_finished());
+        drop(lease);
+        ended.await.unwrap();
     }
 
     #[tokio::test]

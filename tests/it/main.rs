@@ -3,6 +3,7 @@
 
 mod agent;
 mod aside;
+mod audit;
 mod budget;
 mod bus;
 mod chain;
@@ -11,8 +12,11 @@ mod events;
 mod examples;
 mod gate;
 mod generations;
+#[cfg(target_os = "linux")]
+mod memory;
 mod plugins;
 mod program;
 mod prompts;
 mod settings;
+mod shutdown;
 mod trust;

@@ -12,7 +12,7 @@ use crate::ask::Asked;
 use crate::bus::Record;
 use crate::outcome::{Cause, Outcome};
 use crate::registry::Hook;
-use crate::report::Skipped;
+use crate::report::{Skipped, Word};
 
 use super::run::Run;
 
@@ -82,6 +82,7 @@ impl Run<'_> {
     pub(super) fn note_unasked(&mut self, at: usize, hook: &Arc<Hook>, cause: Cause, recheck: bool) -> Outcome {
         self.warn(hook, format!("it was not asked: {cause}"));
         self.with.bus.tell(|| Record::Skipped { about: self.about(hook), why: Skipped::Budget });
+        self.tally(hook, |tally| tally.end(Word::Skipped));
         let outcome = Outcome::NoAnswer(cause);
         let line = self.line(at, hook);
         if recheck {

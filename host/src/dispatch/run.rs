@@ -13,7 +13,7 @@ use crate::event::{Context, DecidedBy, Event};
 use crate::executor;
 use crate::id::{DispatchId, Revision};
 use crate::outcome::{Cause, Outcome};
-use crate::registry::Hook;
+use crate::registry::{Hook, Tally};
 use crate::report::{HookReport, Report, Skipped, Word};
 
 use super::accept::Accept;
@@ -54,8 +54,16 @@ impl<'a> Run<'a> {
         Self { with, cx, budget, report, exports: Vec::new(), lines: Vec::new() }
     }
 
-    pub(super) fn untrusted(self) -> Dispatched {
-        Dispatched { folded: None, exports: Vec::new(), report: self.report }
+    /// Ends before anybody was asked, for want of trust or of a host.
+    pub(super) fn without_asking(self, folded: Option<Folded>) -> Dispatched {
+        Dispatched { folded, exports: Vec::new(), report: self.report }
+    }
+
+    /// For the record of the session, where one is kept.
+    pub(super) fn tally(&self, hook: &Hook, count: impl FnOnce(&Tally)) {
+        if self.with.ports.audit.is_some() {
+            count(&hook.tally);
+        }
     }
 
     /// Asks the hooks that match, until one ends the chain.
@@ -107,6 +115,7 @@ impl<'a> Run<'a> {
                 Outcome::Block(block) => block.reason.clone(),
                 Outcome::Continue(_) => String::new(),
             };
+            self.tally(hook, Tally::set_aside);
             let times = crate::aside::MOST_FAILURES;
             self.warn(
                 hook,
@@ -143,6 +152,7 @@ impl<'a> Run<'a> {
             time_limit: share.limit,
         };
         self.with.bus.tell(|| Record::Triggered(self.about(hook)));
+        self.tally(hook, Tally::begin);
         let running = hook.enter();
         let begun = Instant::now();
         let asked = tokio::select! {
@@ -157,6 +167,7 @@ impl<'a> Run<'a> {
         let accept = Accept { hook, saw: told.event, look: told.look, tools, may_approve };
         let outcome = accept.outcome(&asked);
         let cut = asked.cut;
+        self.tally(hook, |tally| tally.end(Word::of(&outcome)));
         self.note(at, hook, &outcome, asked, took, told.recheck);
         (outcome, cut)
     }
@@ -219,6 +230,7 @@ impl<'a> Run<'a> {
 
     pub(super) fn note_kept(&mut self, at: usize, hook: &Hook, why: Skipped) {
         self.with.bus.tell(|| Record::Skipped { about: self.about(hook), why });
+        self.tally(hook, |tally| tally.end(Word::Skipped));
         self.line(at, hook).skipped = Some(why);
     }
 

@@ -13,8 +13,9 @@ use crate::event::{CustomEvent, Events};
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
-use crate::port::{Model, Ports};
+use crate::port::{Audit, Model, Ports};
 use crate::registry::Registry;
+use crate::session::OpenSessions;
 use crate::source::Source;
 use crate::surroundings::Surroundings;
 use crate::trust::TrustedBy;
@@ -34,6 +35,7 @@ use super::load::Loading;
 /// - a chain sees the arguments as the model gave them
 /// - the compiled code of plugins is kept nowhere: each host compiles anew
 /// - budget: none; a dispatch may take as long as its hooks may together
+/// - audit: none; nothing is counted
 /// - not strict: what is wrong with a settings file is said, and the rest of it works
 #[derive(Debug)]
 pub struct RuntimeBuilder {
@@ -148,6 +150,14 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Is told of the hooks of each session when they are dropped: what they were, how often each was asked, and how that
+    /// ended.
+    #[must_use]
+    pub fn audit(mut self, audit: Arc<dyn Audit>) -> Self {
+        self.ports.audit = Some(audit);
+        self
+    }
+
     /// How long a dispatch may take as a whole, its recheck included. Each hook's time limit is at most what is left.
     ///
     /// When it is over, no further hook is asked, and the report says so of each. On a gate that blocks whatever the
@@ -182,6 +192,7 @@ impl RuntimeBuilder {
                 may_approve: self.may_approve,
                 view: self.view,
                 once: OnceSet::default(),
+                sessions: OpenSessions::default(),
                 aside: AsideSet::default(),
                 budget: self.budget,
                 bus: Bus::default(),
@@ -190,6 +201,7 @@ impl RuntimeBuilder {
             loading: Loading::new(self.settings, self.trust, self.compile_cache),
             diagnostics: Default::default(),
             dropped: Default::default(),
+            shutdown: Default::default(),
         };
         let doubts: Vec<_> = runtime.loading.trusting.doubts().into_iter().collect();
         runtime.say(&doubts);
