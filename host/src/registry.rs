@@ -3,6 +3,7 @@
 //! Knows no files and no patterns. A dispatch takes one [`Snapshot`] and never sees half a change; a dropped hook lives
 //! until the last dispatch that asks it has ended, and [`Dropped::ended`] waits for that.
 
+mod life;
 mod tally;
 
 use std::collections::{HashMap, HashSet};
@@ -12,6 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
+use life::Life;
+pub use life::{Dropped, Lease, Running};
 pub use tally::Tally;
 
 use crate::bus::Count;
@@ -47,26 +50,6 @@ pub struct Hook {
     life: Arc<watch::Sender<Life>>,
 }
 
-/// Held by what a call leaves behind that is still to end, a process group perhaps: [`Dropped::ended`] waits for it too.
-#[derive(Clone, Debug)]
-pub struct Lease(Arc<watch::Sender<Life>>);
-
-impl Default for Lease {
-    /// Nobody waits for it.
-    fn default() -> Self {
-        Self(Arc::new(watch::channel(Life::Goes).0))
-    }
-}
-
-/// What becomes of the calls of a hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Life {
-    /// They finish.
-    Goes,
-    /// They are cancelled.
-    Cancelled,
-}
-
 impl Hook {
     fn new(new: NewHook, generation: Generation, reach: &Reach) -> Arc<Self> {
         Arc::new(Self {
@@ -98,16 +81,6 @@ impl Hook {
     pub fn enter(self: &Arc<Self>) -> Running {
         self.running.fetch_add(1, Ordering::Relaxed);
         Running(self.clone())
-    }
-}
-
-/// A call that runs.
-#[derive(Debug)]
-pub struct Running(Arc<Hook>);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -257,36 +230,6 @@ pub struct Applied {
     pub closed: bool,
 }
 
-/// Hooks that are no longer registered; calls of them may still run.
-#[derive(Debug, Default)]
-pub struct Dropped {
-    /// How many hooks.
-    pub hooks: usize,
-    /// How many calls of them were still running when they were dropped.
-    pub running: usize,
-    /// How many of each source and generation, in the order of the registry.
-    pub counts: Vec<Count>,
-    lives: Vec<watch::Receiver<Life>>,
-}
-
-impl Dropped {
-    fn of(hooks: &[Arc<Hook>]) -> Self {
-        Self {
-            hooks: hooks.len(),
-            counts: counts(hooks),
-            running: hooks.iter().map(|hook| hook.running.load(Ordering::Relaxed)).sum(),
-            lives: hooks.iter().map(|hook| hook.life.subscribe()).collect(),
-        }
-    }
-
-    /// Waits until the last call has ended. From then on the hooks' compiled code and instances are gone.
-    pub async fn ended(self) {
-        for mut life in self.lives {
-            while life.changed().await.is_ok() {}
-        }
-    }
-}
-
 fn counts(hooks: &[Arc<Hook>]) -> Vec<Count> {
     let mut counts: Vec<Count> = Vec::new();
     for hook in hooks {
@@ -322,18 +265,17 @@ pub struct Snapshot {
 
 impl Default for Snapshot {
     fn default() -> Self {
-        Self::new(Revision::default(), Draft::default())
+        Self::new(Revision::default(), Vec::new(), Disabled::default(), Trust::Untrusted)
     }
 }
 
 impl Snapshot {
-    fn new(revision: Revision, draft: Draft) -> Self {
-        let Draft { sets, disabled, trust, closed, .. } = draft;
+    fn new(revision: Revision, sets: Vec<Set>, disabled: Disabled, trust: Trust) -> Self {
         let mut by_event: HashMap<EventName, Vec<Arc<Hook>>> = HashMap::new();
         for hook in sets.iter().flat_map(|set| &set.hooks) {
             by_event.entry(hook.spec.event.clone()).or_default().push(hook.clone());
         }
-        Self { revision, disabled, trust, closed, sets, by_event }
+        Self { revision, disabled, trust, closed: false, sets, by_event }
     }
 
     /// The hooks of this event, in the order in which they are asked.
@@ -383,21 +325,23 @@ impl Registry {
             sets: before.sets.clone(),
             disabled: before.disabled.clone(),
             trust: before.trust,
-            ..Draft::default()
+            closed: false,
+            gone: Vec::new(),
+            cancels: false,
         };
         let generation = draft.change(change, &mut generations);
         let registered = draft.registered(&before);
         let revision = Revision(before.revision.0 + 1);
-        let (gone, cancels) = (std::mem::take(&mut draft.gone), draft.cancels);
-        self.current.store(Arc::new(Snapshot::new(revision, draft)));
-        let dropped = Dropped::of(&gone);
-        if cancels {
+        let snapshot = Snapshot::new(revision, draft.sets, draft.disabled, draft.trust);
+        self.current.store(Arc::new(Snapshot { closed: draft.closed, ..snapshot }));
+        let dropped = Dropped::of(&draft.gone);
+        if draft.cancels {
             // Only now: who is cancelled asks again, and is to meet the new set.
-            for hook in &gone {
+            for hook in &draft.gone {
                 hook.life.send_replace(Life::Cancelled);
             }
         }
-        Applied { revision, generation, registered, dropped, gone, closed: false }
+        Applied { revision, generation, registered, dropped, gone: draft.gone, closed: false }
     }
 }
 
@@ -417,13 +361,6 @@ struct Draft {
     closed: bool,
     gone: Vec<Arc<Hook>>,
     cancels: bool,
-}
-
-impl Default for Draft {
-    fn default() -> Self {
-        let (sets, gone, disabled) = (Vec::new(), Vec::new(), Disabled::default());
-        Self { sets, disabled, trust: Trust::Untrusted, closed: false, gone, cancels: false }
-    }
 }
 
 impl Draft {

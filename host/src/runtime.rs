@@ -14,7 +14,7 @@ mod sandbox;
 #[path = "runtime/sandbox_disabled.rs"]
 mod sandbox;
 mod shutdown;
-#[cfg(all(test, feature = "wasm"))]
+#[cfg(test)]
 mod tests;
 mod trusting;
 mod verdicts;

@@ -1,4 +1,5 @@
 //! A host in which a hundred sub-agents come and go: what is bound to one is nobody else's, and nothing of it stays.
+#![cfg(feature = "wasm")]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,11 +75,12 @@ async fn turn(host: &Runtime, cx: &Context) {
 async fn live(host: Arc<Runtime>, nth: usize, book: Book, package: Arc<tempfile::TempDir>, together: Arc<Barrier>) {
     let cx = Context::new("root").sub_agent(format!("child-{nth}"), format!("a{nth}"), "worker");
     let source = Source::Session(cx.session.clone());
-    let reach = if nth % 3 == 0 { Reach::Tree(cx.session.clone()) } else { Reach::Session(cx.session.clone()) };
+    let reach =
+        if nth.is_multiple_of(3) { Reach::Tree(cx.session.clone()) } else { Reach::Session(cx.session.clone()) };
     let once = HookSpec { once: true, ..noting(EventName::TurnStart, "once", &source, &book) };
     let hooks = [noting(EventName::PreToolUse, "own", &source, &book), once, failing()];
     host.register(source.clone(), reach.clone(), hooks).unwrap();
-    if nth % 5 == 0 {
+    if nth.is_multiple_of(5) {
         host.load(source.clone(), package.path(), reach).await.unwrap();
     }
     together.wait().await;
@@ -88,7 +90,7 @@ async fn live(host: Arc<Runtime>, nth: usize, book: Book, package: Arc<tempfile:
         turn(&host, &cx).await;
         turn(&host, &cx).await;
     }
-    if nth % 3 == 0 {
+    if nth.is_multiple_of(3) {
         // A tree of its own under it.
         let below = Context { root_session: cx.session.clone(), ..cx.sub_agent(format!("below-{nth}"), "b", "worker") };
         let asked = host.pre_tool_use(&bash(), &below).await.report;
@@ -150,7 +152,7 @@ async fn a_hundred_sub_agents_share_no_hook_and_leave_nothing_behind() {
         };
         // Three times at the tool, once at the turn; a tree once more below it; and the parent's tree reaches it.
         assert_eq!(of(&Source::Session(child.clone()), true), 4);
-        assert_eq!(of(&Source::Session(child.clone()), false), usize::from(nth % 3 == 0));
+        assert_eq!(of(&Source::Session(child.clone()), false), usize::from(nth.is_multiple_of(3)));
         assert_eq!(of(&root, true), 4);
     }
     let left: Vec<_> = host.hooks().iter().map(|hook| hook.source.clone()).collect();
