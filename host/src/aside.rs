@@ -1,9 +1,9 @@
 //! Which hooks are set aside: those that failed five times in a row on an event where nobody waits for a no
 //! (HOOKS.md, 8).
 //!
-//! Counts by session, source, event and name, and by what the hook was then. Who is asked is for `dispatch`. A hook that
-//! can refuse something, or change what somebody gets to read, is asked every time: whoever can make a redactor fail
-//! must not be rid of it.
+//! Counts by session, source, event and name, and by what the hook was then. Who is asked is for `dispatch`. A hook
+//! that can refuse something, or change what somebody gets to read, is asked every time: whoever can make a redactor
+//! fail must not be rid of it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -11,6 +11,7 @@ pub mod plan;
 mod recheck;
 mod run;
 mod sight;
+mod standing;
 
 use std::time::Duration;
 

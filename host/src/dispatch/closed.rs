@@ -1,4 +1,5 @@
-//! What a dispatch comes to once the host is shut down: nobody is left to be asked, so nothing is let past (HOOKS.md, 8).
+//! What a dispatch comes to once the host is shut down: nobody is left to be asked, so nothing is let past
+//! (HOOKS.md, 8).
 
 use crate::event::{Event, EventName};
 use crate::hook::MOST_ATTEMPTS;

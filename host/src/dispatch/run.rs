@@ -5,7 +5,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::aside::Standing;
 use crate::ask::{Ask, Asked};
 use crate::bus::{About, Record};
 use crate::diagnostic::{Diagnostic, Place};
@@ -13,7 +12,7 @@ use crate::event::{Context, DecidedBy, Event};
 use crate::executor;
 use crate::id::{DispatchId, Revision};
 use crate::outcome::{Cause, Outcome};
-use crate::registry::{Hook, Tally};
+use crate::registry::Hook;
 use crate::report::{HookReport, Report, Skipped, Word};
 
 use super::accept::Accept;
@@ -26,7 +25,7 @@ use super::{Dispatched, Dispatcher};
 /// One dispatch in progress.
 pub(super) struct Run<'a> {
     pub(super) with: &'a Dispatcher,
-    cx: &'a Context,
+    pub(super) cx: &'a Context,
     budget: Budget,
     report: Report,
     exports: Vec<(String, String)>,
@@ -57,13 +56,6 @@ impl<'a> Run<'a> {
     /// Ends before anybody was asked, for want of trust or of a host.
     pub(super) fn without_asking(self, folded: Option<Folded>) -> Dispatched {
         Dispatched { folded, exports: Vec::new(), report: self.report }
-    }
-
-    /// For the record of the session, where one is kept.
-    pub(super) fn tally(&self, hook: &Hook, count: impl FnOnce(&Tally)) {
-        if self.with.ports.audit.is_some() {
-            count(&hook.tally);
-        }
     }
 
     /// Asks the hooks that match, until one ends the chain.
@@ -107,23 +99,6 @@ impl<'a> Run<'a> {
         fold.take(at, &hook.spec, &saw, &outcome, cut)
     }
 
-    /// Counts how it ended, and says so where it is asked no more.
-    fn set_aside(&mut self, hook: &Hook, outcome: &Outcome) {
-        if self.with.aside.note(hook, &self.cx.session, outcome) == Standing::SetAside {
-            let last = match outcome {
-                Outcome::NoAnswer(cause) => cause.to_string(),
-                Outcome::Block(block) => block.reason.clone(),
-                Outcome::Continue(_) => String::new(),
-            };
-            self.tally(hook, Tally::set_aside);
-            let times = crate::aside::MOST_FAILURES;
-            self.warn(
-                hook,
-                format!("it failed {times} times in a row and is set aside for this session; last: {last}"),
-            );
-        }
-    }
-
     /// In a waterfall a hook sees other arguments than those that were taken apart for matching.
     async fn ask_with(&mut self, at: usize, hook: &Arc<Hook>, saw: &Event, look: &Look<'_>) -> (Outcome, bool) {
         if look.is_of(saw) {
@@ -152,7 +127,7 @@ impl<'a> Run<'a> {
             time_limit: share.limit,
         };
         self.with.bus.tell(|| Record::Triggered(self.about(hook)));
-        self.tally(hook, Tally::begin);
+        self.tally(hook, |tally| tally.begin());
         let running = hook.enter();
         let begun = Instant::now();
         let asked = tokio::select! {

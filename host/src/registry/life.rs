@@ -18,7 +18,7 @@ pub(super) enum Life {
     Cancelled,
 }
 
-/// Held by what a call leaves behind that is still to end, a process group perhaps: [`Dropped::ended`] waits for it too.
+/// Held by what a call leaves behind that is still to end, a process group perhaps: [`Dropped::ended`] waits for it.
 #[derive(Clone, Debug)]
 pub struct Lease(pub(super) Arc<watch::Sender<Life>>);
 

@@ -150,8 +150,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Is told of the hooks of each session when they are dropped: what they were, how often each was asked, and how that
-    /// ended.
+    /// Is told of the hooks of each session when they are dropped: what they were, how often each was asked, and how
+    /// that ended.
     #[must_use]
     pub fn audit(mut self, audit: Arc<dyn Audit>) -> Self {
         self.ports.audit = Some(audit);
@@ -161,8 +161,8 @@ impl RuntimeBuilder {
     /// How long a dispatch may take as a whole, its recheck included. Each hook's time limit is at most what is left.
     ///
     /// When it is over, no further hook is asked, and the report says so of each. On a gate that blocks whatever the
-    /// hook's `onError` says, and so does a hook whose time it cut short; a tool's output or error is withheld. Elsewhere
-    /// it is only reported.
+    /// hook's `onError` says, and so does a hook whose time it cut short; a tool's output or error is withheld.
+    /// Elsewhere it is only reported.
     #[must_use]
     pub fn budget(mut self, budget: Duration) -> Self {
         self.budget = Some(budget);

@@ -38,8 +38,8 @@ pub struct Shutdown {
 }
 
 impl Runtime {
-    /// Ends the host: sends SessionEnd (reason `shutdown`) to every open session, all at the same time and at most 1.5 s
-    /// each; then drops every hook, cancels what runs, and waits until that has ended.
+    /// Ends the host: sends SessionEnd (reason `shutdown`) to every open session, all at the same time and at most
+    /// 1.5 s each; then drops every hook, cancels what runs, and waits until that has ended.
     ///
     /// Open is a session that was heard of in a dispatch and has not ended since; of more than ten thousand those that
     /// were heard of last. Afterwards a dispatch on a gate blocks, one that still runs too; at other events nobody is

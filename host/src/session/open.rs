@@ -1,7 +1,7 @@
 //! Which sessions are open: heard of in a dispatch, and not ended since.
 //!
-//! Bounded: an agent that never ends a session would else make it grow for ever. Beyond the bound the one that was heard
-//! of longest ago is forgotten, and is not told when the host is shut down; its hooks are not touched by that.
+//! Bounded: an agent that never ends a session would else make it grow for ever. Beyond the bound the one that was
+//! heard of longest ago is forgotten, and is not told when the host is shut down; its hooks are not touched by that.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
