@@ -3,21 +3,26 @@
 //! Owns the order of these steps and nothing of what they do; typed verdicts are made of the answer in `runtime`.
 
 mod accept;
+mod budget;
+mod closed;
 pub mod explain;
 pub mod fold;
 pub mod plan;
 mod recheck;
 mod run;
 mod span;
+mod standing;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tracing::Instrument as _;
 
+use crate::aside::AsideSet;
 use crate::bus::Bus;
 use crate::event::{Context, Decision, Event, EventName};
 use crate::hook::sight::Look;
-use crate::id::DispatchId;
+use crate::id::{DispatchId, SessionId};
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
@@ -25,6 +30,7 @@ use crate::port::Ports;
 use crate::registry::{Registry, Snapshot};
 pub use crate::report::Purpose;
 use crate::report::{Report, Trail};
+use crate::session::OpenSessions;
 use crate::surroundings::Surroundings;
 
 use fold::{Fold, Folded, InputView};
@@ -48,6 +54,12 @@ pub struct Dispatcher {
     pub view: InputView,
     /// The `once` hooks that have run.
     pub once: OnceSet,
+    /// The sessions that have not ended.
+    pub sessions: OpenSessions,
+    /// The hooks that are asked no more in their sessions.
+    pub aside: AsideSet,
+    /// How long a dispatch may take as a whole; without, as long as its hooks may.
+    pub budget: Option<Duration>,
     /// Where it is told what happens.
     pub bus: Bus,
 }
@@ -85,8 +97,12 @@ impl Dispatcher {
     }
 
     async fn decide(&self, mut run: Run<'_>, snapshot: Arc<Snapshot>, event: &Event, purpose: Purpose) -> Dispatched {
+        if snapshot.closed {
+            return run.closed(event);
+        }
+        self.hear_of(event, run.cx);
         if !snapshot.is_open() {
-            return run.untrusted();
+            return run.without_asking(None);
         }
         let look = Look::new(event, &self.tools);
         let plan = Plan::new(&snapshot, &look.sight(event), run.cx);
@@ -102,5 +118,29 @@ impl Dispatcher {
             Purpose::Recheck => run.again(&plan, event, &mut fold).await,
         }
         run.finish(&plan, fold.finish())
+    }
+
+    fn hear_of(&self, event: &Event, cx: &Context) {
+        if event.name == EventName::SessionEnd {
+            return self.sessions.ends(&cx.session);
+        }
+        if let Some(forgotten) = self.sessions.heard(cx) {
+            tracing::debug!(session = %forgotten, "too many sessions are open: this one is not told of a shutdown");
+            self.aside.end_session(&forgotten);
+        }
+    }
+
+    /// Forgets what is remembered of a session that has ended.
+    pub fn forget_session(&self, session: &SessionId) {
+        self.once.end_session(session);
+        self.aside.end_session(session);
+        self.sessions.ended(session);
+    }
+
+    /// Forgets what is remembered of all sessions.
+    pub fn forget_all_sessions(&self) {
+        self.once.clear();
+        self.aside.clear();
+        self.sessions.clear();
     }
 }

@@ -49,6 +49,9 @@ pub const OUR_VARIABLES: [&str; 24] = [
     "HOOK_PROMPT_FILE",
 ];
 
+/// Up to which attempt of a turn a hook's block of a Stop counts, where the hook does not say.
+pub const MOST_ATTEMPTS: u32 = 8;
+
 /// The longest timeout a hook may have.
 pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -112,7 +115,7 @@ impl HookSpec {
 
     /// Up to which attempt of a turn its block of a Stop counts.
     pub fn most_attempts(&self) -> u32 {
-        self.max_attempts.unwrap_or(8)
+        self.max_attempts.unwrap_or(MOST_ATTEMPTS)
     }
 
     /// The name under which a plugin is told which of its hooks is meant: `function` in settings, else its own.

@@ -46,6 +46,7 @@
 //! - `wasm` (feature `wasm`): the sandbox; `provider` (feature `http`): a model for prompt hooks; `cli` (feature `cli`):
 //!   the program.
 
+pub mod aside;
 pub mod ask;
 pub mod bus;
 #[cfg(feature = "cli")]

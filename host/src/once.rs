@@ -49,6 +49,16 @@ impl OnceSet {
         self.keys().retain(|(of, ..), _| of != session);
     }
 
+    /// Forgets all sessions.
+    pub fn clear(&self) {
+        self.keys().clear();
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.keys().is_empty()
+    }
+
     fn keys(&self) -> MutexGuard<'_, HashMap<Key, Arc<HookSpec>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

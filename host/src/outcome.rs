@@ -109,6 +109,9 @@ pub enum Cause {
     Panicked(String),
     /// A file that it names is not what was trusted; on a gate that blocks, whatever its `onError` says.
     NotTrusted(String),
+    /// The budget of its dispatch was used up before it answered, or before it could be asked; holds the whole budget.
+    /// On a gate that blocks, whatever its `onError` says.
+    OverBudget(Duration),
 }
 
 /// A plugin's limits (HOOKS.md, 5).
@@ -156,6 +159,7 @@ impl Cause {
         match self {
             Self::CouldNotStart(_) => "could-not-start",
             Self::TimedOut(_) => "timed-out",
+            Self::OverBudget(_) => "over-budget",
             Self::Trapped { .. } => "trapped",
             Self::Limit(limit) => limit.kind(),
             Self::Failed(_) => "failed",
@@ -189,6 +193,7 @@ impl fmt::Display for Cause {
             Self::Cancelled => f.write_str("it was dropped while it ran, and cancelled"),
             Self::Panicked(why) => write!(f, "panicked: {why}"),
             Self::NotTrusted(why) => write!(f, "not run: {why}"),
+            Self::OverBudget(whole) => write!(f, "the budget of {whole:?} for the whole dispatch was used up"),
         }
     }
 }

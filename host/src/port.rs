@@ -2,10 +2,14 @@
 //!
 //! Object-safe throughout, so that an embedder's tests can put their own in the place of ours.
 
+mod audit;
+
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+
+pub use audit::{Audit, AuditedHook, DroppedBy, SessionAudit, Words};
 
 use crate::event::{
     Context, Custom, CustomEvent, CustomInput, Notification, NotificationInput, PermissionRequest, PostCompact,
@@ -44,8 +48,8 @@ pub trait HookRuntime: Send + Sync {
     /// When a session begins.
     async fn session_start(&self, cx: &Context) -> Answer<SessionStart>;
 
-    /// When a session ends. Afterwards its `once` marks and what plugins kept in it are forgotten; hooks that were
-    /// registered for it stay until they are unregistered.
+    /// When a session ends. Afterwards its `once` marks, whom it set aside and what plugins kept in it are forgotten, and
+    /// the hooks that it brought or that were registered for it alone are dropped.
     async fn session_end(&self, input: &SessionEndInput, cx: &Context) -> Answer<SessionEnd>;
 
     /// When the agent is about to stop.
@@ -215,13 +219,15 @@ pub trait Sink: Send + Sync {
 pub struct Ports {
     /// Answers prompt hooks.
     pub model: Option<Arc<dyn Model>>,
+    /// Keeps a record of sessions' hooks.
+    pub audit: Option<Arc<dyn Audit>>,
     /// Is handed the record of each dispatch.
     pub sink: Option<Arc<dyn Sink>>,
 }
 
 impl fmt::Debug for Ports {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { model, sink } = self;
-        f.debug_struct("Ports").field("model", &model.is_some()).field("sink", &sink.is_some()).finish()
+        let (model, audit, sink) = (self.model.is_some(), self.audit.is_some(), self.sink.is_some());
+        f.debug_struct("Ports").field("model", &model).field("audit", &audit).field("sink", &sink).finish()
     }
 }

@@ -3,12 +3,19 @@
 //! Knows no files and no patterns. A dispatch takes one [`Snapshot`] and never sees half a change; a dropped hook lives
 //! until the last dispatch that asks it has ended, and [`Dropped::ended`] waits for that.
 
+mod life;
+mod tally;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
+
+use life::Life;
+pub use life::{Dropped, Lease, Running};
+pub use tally::Tally;
 
 use crate::bus::Count;
 use crate::event::EventName;
@@ -37,18 +44,11 @@ pub struct Hook {
     pub seal: Option<Seal>,
     /// Why the plugin that should is not there: the hook is asked all the same, and cannot answer.
     pub missing: Option<Arc<str>>,
+    /// How often it was asked; counted where the embedder keeps a record of sessions.
+    pub tally: Tally,
     running: AtomicUsize,
     // Last, so that whoever waits for the end of it finds the plugin gone.
-    life: watch::Sender<Life>,
-}
-
-/// What becomes of the calls of a hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Life {
-    /// They finish.
-    Goes,
-    /// They are cancelled.
-    Cancelled,
+    life: Arc<watch::Sender<Life>>,
 }
 
 impl Hook {
@@ -61,8 +61,9 @@ impl Hook {
             code: new.code,
             seal: new.seal,
             missing: new.missing,
+            tally: Tally::default(),
             running: AtomicUsize::new(0),
-            life: watch::channel(Life::Goes).0,
+            life: Lease::default().0,
         })
     }
 
@@ -83,20 +84,15 @@ impl Hook {
         }
     }
 
+    /// What has to end before the hook counts as gone.
+    pub fn lease(&self) -> Lease {
+        Lease(self.life.clone())
+    }
+
     /// Counts a call of it as running until the guard is dropped.
     pub fn enter(self: &Arc<Self>) -> Running {
         self.running.fetch_add(1, Ordering::Relaxed);
         Running(self.clone())
-    }
-}
-
-/// A call that runs.
-#[derive(Debug)]
-pub struct Running(Arc<Hook>);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -225,6 +221,8 @@ pub enum Change {
     RemoveAllNow(Sources),
     /// Drops what was registered for this session alone, or for it and those under it.
     EndSession(SessionId),
+    /// Drops everything, cancels what runs, and takes no change from then on.
+    Close,
 }
 
 /// What a change came to.
@@ -238,36 +236,10 @@ pub struct Applied {
     pub registered: Vec<Count>,
     /// What is no longer registered.
     pub dropped: Dropped,
-}
-
-/// Hooks that are no longer registered; calls of them may still run.
-#[derive(Debug, Default)]
-pub struct Dropped {
-    /// How many hooks.
-    pub hooks: usize,
-    /// How many calls of them were still running when they were dropped.
-    pub running: usize,
-    /// How many of each source and generation, in the order of the registry.
-    pub counts: Vec<Count>,
-    lives: Vec<watch::Receiver<Life>>,
-}
-
-impl Dropped {
-    fn of(hooks: &[Arc<Hook>]) -> Self {
-        Self {
-            hooks: hooks.len(),
-            counts: counts(hooks),
-            running: hooks.iter().map(|hook| hook.running.load(Ordering::Relaxed)).sum(),
-            lives: hooks.iter().map(|hook| hook.life.subscribe()).collect(),
-        }
-    }
-
-    /// Waits until the last call has ended. From then on the hooks' compiled code and instances are gone.
-    pub async fn ended(self) {
-        for mut life in self.lives {
-            while life.changed().await.is_ok() {}
-        }
-    }
+    /// The same, as it was. Whoever holds it keeps [`Dropped::ended`] waiting.
+    pub gone: Vec<Arc<Hook>>,
+    /// Nothing was changed: the registry had been closed before.
+    pub closed: bool,
 }
 
 fn counts(hooks: &[Arc<Hook>]) -> Vec<Count> {
@@ -297,6 +269,8 @@ pub struct Snapshot {
     pub disabled: Disabled,
     /// Whether the project is trusted, as it is registered here.
     pub trust: Trust,
+    /// Whether the registry is closed: nobody is registered, and never will be.
+    pub closed: bool,
     sets: Vec<Set>,
     by_event: HashMap<EventName, AtEvent>,
 }
@@ -323,7 +297,7 @@ impl Snapshot {
         for at in by_event.values_mut() {
             at.entries = at.hooks.iter().map(|hook| hook.entry(&disabled)).collect();
         }
-        Self { revision, disabled, trust, sets, by_event }
+        Self { revision, disabled, trust, closed: false, sets, by_event }
     }
 
     /// The hooks of this event, in the order in which they are asked.
@@ -371,17 +345,22 @@ impl Registry {
         // One writer at a time; readers are not held up.
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.current.load_full();
+        if before.closed {
+            return Applied::nothing(before.revision);
+        }
         let mut draft = Draft {
             sets: before.sets.clone(),
             disabled: before.disabled.clone(),
             trust: before.trust,
+            closed: false,
             gone: Vec::new(),
             cancels: false,
         };
         let generation = draft.change(change, &mut generations);
         let registered = draft.registered(&before);
         let revision = Revision(before.revision.0 + 1);
-        self.current.store(Arc::new(Snapshot::new(revision, draft.sets, draft.disabled, draft.trust)));
+        let snapshot = Snapshot::new(revision, draft.sets, draft.disabled, draft.trust);
+        self.current.store(Arc::new(Snapshot { closed: draft.closed, ..snapshot }));
         let dropped = Dropped::of(&draft.gone);
         if draft.cancels {
             // Only now: who is cancelled asks again, and is to meet the new set.
@@ -389,7 +368,15 @@ impl Registry {
                 hook.life.send_replace(Life::Cancelled);
             }
         }
-        Applied { revision, generation, registered, dropped }
+        Applied { revision, generation, registered, dropped, gone: draft.gone, closed: false }
+    }
+}
+
+impl Applied {
+    /// What a change of a closed registry comes to.
+    fn nothing(revision: Revision) -> Self {
+        let (registered, gone) = (Vec::new(), Vec::new());
+        Self { revision, generation: Generation(0), registered, dropped: Dropped::default(), gone, closed: true }
     }
 }
 
@@ -398,6 +385,7 @@ struct Draft {
     sets: Vec<Set>,
     disabled: Disabled,
     trust: Trust,
+    closed: bool,
     gone: Vec<Arc<Hook>>,
     cancels: bool,
 }
@@ -449,6 +437,11 @@ impl Draft {
             }
             Change::EndSession(session) => {
                 self.drop_where(|h| h.source == Source::Session(session.clone()) || h.reach.ends_with(&session));
+                Generation(0)
+            }
+            Change::Close => {
+                self.drop_where(|_| true);
+                (self.cancels, self.closed) = (true, true);
                 Generation(0)
             }
             Change::RemoveAll(sources) => {
@@ -566,6 +559,30 @@ mod tests {
             registry.apply(Change::Remove { source: Source::Sdk, event: EventName::Stop, name: "a".into() }).dropped;
         assert_eq!(dropped.hooks, 1);
         assert_eq!(names(&registry), ["b"]);
+    }
+
+    #[test]
+    fn a_closed_registry_takes_nothing_any_more() {
+        let registry = Registry::default();
+        add(&registry, Source::Sdk, &["a", "b"]);
+        assert_eq!(registry.apply(Change::Close).dropped.hooks, 2);
+        let after = add(&registry, Source::Sdk, &["c"]);
+        assert!(after.closed && registry.snapshot().closed);
+        assert_eq!((after.generation, after.revision), (Generation(0), Revision(2)));
+        assert!(names(&registry).is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_a_call_leaves_behind_is_waited_for_too() {
+        let registry = Registry::default();
+        add(&registry, Source::Sdk, &["a"]);
+        let lease = registry.snapshot().at(&EventName::Stop)[0].lease();
+        let dropped = registry.apply(Change::RemoveAll(Source::Sdk.into())).dropped;
+        let ended = tokio::spawn(dropped.ended());
+        tokio::task::yield_now().await;
+        assert!(!ended.is_finished());
+        drop(lease);
+        ended.await.unwrap();
     }
 
     #[tokio::test]

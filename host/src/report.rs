@@ -100,6 +100,10 @@ pub enum Skipped {
     Once,
     /// It equals one that ran.
     Duplicate,
+    /// It failed too often in a row in this session.
+    SetAside,
+    /// The dispatch's budget was used up before its turn came.
+    Budget,
 }
 
 impl Skipped {
@@ -109,6 +113,8 @@ impl Skipped {
             Self::Disabled => "disabled by settings",
             Self::Once => "has run once in this session",
             Self::Duplicate => "equals a hook that is asked before it",
+            Self::SetAside => "failed too often in a row, and is set aside for this session",
+            Self::Budget => "the dispatch's budget was used up",
         }
     }
 }

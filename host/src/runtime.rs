@@ -2,6 +2,7 @@
 //!
 //! Owns building, loading and the facade; what happens between an event and its verdict is `dispatch`'s.
 
+mod auditing;
 mod build;
 mod events;
 mod fake;
@@ -13,16 +14,23 @@ mod sandbox;
 #[cfg(not(feature = "wasm"))]
 #[path = "runtime/sandbox_disabled.rs"]
 mod sandbox;
+mod shutdown;
+#[cfg(test)]
+mod tests;
 mod trusting;
 mod verdicts;
 mod wanted;
 
 use std::sync::{Mutex, PoisonError};
 
+use tokio::sync::OnceCell;
+
+use auditing::Occasion;
 pub use build::{BuildError, RuntimeBuilder};
 pub use fake::FakeRuntime;
 pub use load::{LoadError, Loaded, PluginError};
 pub use package::PackageFiles;
+pub use shutdown::Shutdown;
 pub use wanted::Unfit;
 
 use crate::bus::{Record, Records};
@@ -51,6 +59,7 @@ pub struct Runtime {
     loading: load::Loading,
     diagnostics: Mutex<Vec<Diagnostic>>,
     dropped: Mutex<Vec<settings::Dropped>>,
+    shutdown: OnceCell<Shutdown>,
 }
 
 /// What a registration came to.
@@ -112,7 +121,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// A hook of kind callback: its plugin comes by [`Runtime::load`].
+    /// A hook of kind callback: its plugin comes by [`Runtime::load`]. A host that was shut down.
     pub fn register(
         &self,
         source: Source,
@@ -126,7 +135,7 @@ impl Runtime {
             }
             hooks.push(NewHook::new(spec, source.clone()));
         }
-        let applied = self.apply(Change::Add { source, reach, hooks });
+        let applied = shutdown::taken(self.apply(Change::Add { source, reach, hooks }))?;
         Ok(Registered { generation: applied.generation, revision: applied.revision, dropped: applied.dropped })
     }
 
@@ -165,10 +174,12 @@ impl Runtime {
 
     /// Makes one change, and tells of it.
     fn apply(&self, change: Change) -> Applied {
-        let applied = self.dispatcher.registry.apply(change);
+        let occasion = Occasion::of(&change);
+        let mut applied = self.dispatcher.registry.apply(change);
         let bus = &self.dispatcher.bus;
         applied.dropped.counts.iter().for_each(|count| bus.tell(|| Record::Dropped(count.clone())));
         applied.registered.iter().for_each(|count| bus.tell(|| Record::Registered(count.clone())));
+        self.keep_record(std::mem::take(&mut applied.gone), &occasion);
         applied
     }
 
@@ -184,7 +195,7 @@ impl Runtime {
         if self.hooks_of_session(session) {
             self.apply(Change::EndSession(session.clone()));
         }
-        self.dispatcher.once.end_session(session);
+        self.dispatcher.forget_session(session);
         self.loading.end_session(session);
     }
 

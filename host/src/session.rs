@@ -1,7 +1,9 @@
-//! What outlives a call and ends with its session: the small values that plugins keep.
+//! What outlives a call and ends with its session: the small values that plugins keep. Which sessions are open, too.
 //!
 //! Owns no clock, no file and no engine. Who may keep something is for `wasm` to say; when a session or a plugin ends
 //! is for others: the runtime calls [`PluginStates::end_session`], a loaded plugin holds a [`Claim`].
+
+mod open;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::id::{PluginName, SessionId};
 use crate::plugin::Digest;
 use crate::source::Source;
+
+pub use open::{MOST_OPEN, OpenSessions};
 
 /// How many keys a plugin may keep in one session.
 pub const MOST_KEYS: usize = 256;
@@ -133,6 +137,11 @@ impl PluginStates {
     pub fn claim(&self, owner: StateOwner) -> Claim {
         *self.claims.lock().unwrap_or_else(PoisonError::into_inner).entry(owner.clone()).or_default() += 1;
         Claim { states: self.clone(), owner }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
     }
 
     fn forget(&self, owner: &StateOwner) {

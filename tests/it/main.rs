@@ -2,6 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agent;
+mod aside;
+mod audit;
+mod budget;
 mod bus;
 mod chain;
 mod cli;
@@ -11,10 +14,13 @@ mod examples;
 mod explain;
 mod gate;
 mod generations;
+#[cfg(target_os = "linux")]
+mod memory;
 mod plugins;
 mod program;
 mod prompts;
 mod records;
 mod settings;
+mod shutdown;
 mod spans;
 mod trust;

@@ -11,7 +11,7 @@ use crate::{assert_broken, assert_clean};
 const FLOORS: [(&str, &[&str]); 7] = [
     ("words", &["diagnostic", "event", "id", "outcome", "source", "surroundings", "text"]),
     ("rules", &["ask", "hook", "matching", "plugin", "policy", "port", "record", "report", "wire"]),
-    ("state", &["bus", "once", "registry", "session", "settings", "trust"]),
+    ("state", &["aside", "bus", "once", "registry", "session", "settings", "trust"]),
     ("effects", &["executor", "provider", "sink", "wasm"]),
     ("conduct", &["dispatch", "gate"]),
     ("runtime", &["runtime"]),

@@ -30,13 +30,20 @@ impl Dispatcher {
 
     fn because(&self, candidate: &Candidate, sight: &Sight<'_>, cx: &Context) -> (bool, String) {
         let hook = &candidate.hook;
-        match candidate.fit {
-            Fit::Kept(why) => (false, why.as_str().to_owned()),
-            Fit::Asked if hook.spec.once && self.once.has_run(hook, &cx.session) => {
-                (false, Skipped::Once.as_str().to_owned())
-            }
-            Fit::Asked => (true, why(&hook.spec, sight)),
-            Fit::Missed(_) => (false, why(&hook.spec, sight)),
+        let kept = match candidate.fit {
+            Fit::Kept(why) => Some(why),
+            Fit::Asked => self.kept(hook, cx),
+            Fit::Missed(_) => None,
+        };
+        let because = kept.map_or_else(|| why(&hook.spec, sight), |kept| kept.as_str().to_owned());
+        (candidate.fit == Fit::Asked && kept.is_none(), because)
+    }
+
+    /// What earlier dispatches of the session keep it from.
+    fn kept(&self, hook: &Hook, cx: &Context) -> Option<Skipped> {
+        if self.aside.holds(hook, &cx.session) {
+            return Some(Skipped::SetAside);
         }
+        (hook.spec.once && self.once.has_run(hook, &cx.session)).then_some(Skipped::Once)
     }
 }

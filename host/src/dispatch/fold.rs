@@ -222,8 +222,12 @@ impl Fold {
         if self.withholds(hook, cause, saw_cut) {
             return self.withhold(by, hook, reason);
         }
-        // A guard must not be switched off by dropping it while it runs, nor by writing to its script.
-        let blocks = matches!(cause, Cause::Cancelled | Cause::NotTrusted(_));
+        if matches!(cause, Cause::OverBudget(_)) && self.may_redact(hook) {
+            return self.hide(reason);
+        }
+        // A guard must not be switched off by dropping it while it runs, nor by writing to its script, nor by keeping
+        // those before it busy.
+        let blocks = matches!(cause, Cause::Cancelled | Cause::NotTrusted(_) | Cause::OverBudget(_));
         match hook.means_by_silence() {
             OnError::Pass if !blocks => Flow::GoesOn,
             OnError::Pass | OnError::Block => self.refuse(by, hook, Block::new(reason, Said::ByNotAnswering)),
@@ -243,6 +247,18 @@ impl Fold {
             return self.refuse(by, hook, Block::new(reason, Said::ByNotAnswering));
         }
         self.text = Some(reason.into());
+        Flow::Ends
+    }
+
+    /// Whether a hook that nobody waits for a no from might have changed a text.
+    fn may_redact(&self, hook: &HookSpec) -> bool {
+        self.class.output && !self.class.gate && !hook.observes()
+    }
+
+    /// Nobody knows what a hook that was not asked would have taken out of a text: the event's own is withheld, and
+    /// where it had none, what other hooks wrote is not used.
+    fn hide(&mut self, reason: String) -> Flow {
+        self.text = self.event.text().is_some().then(|| reason.into());
         Flow::Ends
     }
 

@@ -19,6 +19,7 @@ use crate::registry::Hook;
 use crate::report::{HookReport, Report, Skipped, Trail, Word};
 
 use super::accept::Accept;
+use super::budget::Budget;
 use super::fold::{Flow, Fold, Folded};
 use super::plan::{Fit, Plan};
 use super::{Dispatched, Dispatcher, span};
@@ -27,6 +28,7 @@ use super::{Dispatched, Dispatcher, span};
 pub(super) struct Run<'a> {
     pub(super) with: &'a Dispatcher,
     pub(super) cx: &'a Context,
+    budget: Budget,
     report: Report,
     trail: Trail,
     exports: Vec<(String, String)>,
@@ -49,12 +51,14 @@ impl<'a> Run<'a> {
         revision: Revision,
     ) -> Self {
         let report = Report::new(trail.event.name.clone(), dispatch, revision);
-        Self { with, cx, report, trail, exports: Vec::new(), begun: Instant::now() }
+        let budget = Budget::begin(with.budget);
+        Self { with, cx, budget, report, trail, exports: Vec::new(), begun: Instant::now() }
     }
 
-    pub(super) fn untrusted(mut self) -> Dispatched {
+    /// Ends before anybody was asked, for want of trust or of a host.
+    pub(super) fn without_asking(mut self, folded: Option<Folded>) -> Dispatched {
         self.trail.open = false;
-        self.close(None)
+        self.close(folded)
     }
 
     fn close(self, folded: Option<Folded>) -> Dispatched {
@@ -86,6 +90,10 @@ impl<'a> Run<'a> {
     }
 
     async fn link(&mut self, at: usize, hook: &Arc<Hook>, look: &Look<'_>, fold: &mut Fold) -> Flow {
+        if self.with.aside.holds(hook, &self.cx.session) {
+            self.note_kept(at, hook, Skipped::SetAside);
+            return Flow::GoesOn;
+        }
         let reserved = match hook.spec.once {
             true => match self.with.once.reserve(hook, &self.cx.session) {
                 Some(reserved) => Some(reserved),
@@ -101,6 +109,7 @@ impl<'a> Run<'a> {
         if let (Some(reserved), false) = (reserved, matches!(outcome, Outcome::NoAnswer(_))) {
             reserved.keep();
         }
+        self.set_aside(hook, &outcome);
         fold.take(at, &hook.spec, &saw, &outcome, cut)
     }
 
@@ -116,6 +125,10 @@ impl<'a> Run<'a> {
 
     /// Asks one hook, and notes what it said.
     pub(super) async fn ask(&mut self, at: usize, hook: &Arc<Hook>, told: &Told<'_>) -> (Outcome, bool) {
+        let share = match self.budget.share(hook.spec.time_limit()) {
+            Ok(share) => share,
+            Err(over) => return (self.note_unasked(at, hook, over, told.recheck), false),
+        };
         let dispatch = self.report.dispatch.clone();
         let ask = Ask {
             hook: &hook.spec,
@@ -125,15 +138,18 @@ impl<'a> Run<'a> {
             commands: told.look.commands(),
             recheck: told.recheck,
             surroundings: &self.with.surroundings,
-            time_limit: hook.spec.time_limit(),
+            time_limit: share.limit,
         };
         let span = span::of_hook(hook, told.recheck);
         span.in_scope(|| self.with.bus.tell(|| Record::Triggered(self.about(hook))));
+        self.tally(hook, |tally| tally.begin());
         let running = hook.enter();
         let begun = Instant::now();
         let asked = tokio::select! {
-            asked = self.run(hook, &ask).instrument(span.clone()) => asked,
+            // First: what was cancelled is not even begun.
+            biased;
             () = hook.cancelled() => Outcome::NoAnswer(Cause::Cancelled).into(),
+            asked = share.hold(self.run(hook, &ask)).instrument(span.clone()) => asked,
         };
         let took = begun.elapsed();
         drop(running);
@@ -142,6 +158,7 @@ impl<'a> Run<'a> {
         let outcome = accept.outcome(&asked);
         let cut = asked.cut;
         span::close_hook(&span, &outcome, took);
+        self.tally(hook, |tally| tally.end(Word::of(&outcome)));
         span.in_scope(|| self.note(at, hook, &outcome, asked, took, told.recheck));
         (outcome, cut)
     }
@@ -177,7 +194,7 @@ impl<'a> Run<'a> {
         *(if recheck { &mut line.recheck } else { &mut line.outcome }) = Some(outcome.clone());
     }
 
-    fn about(&self, hook: &Hook) -> About {
+    pub(super) fn about(&self, hook: &Hook) -> About {
         About {
             event: self.report.event.clone(),
             hook: hook.spec.name.clone(),
@@ -201,12 +218,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn note_kept(&mut self, at: usize, hook: &Hook, why: Skipped) {
+    pub(super) fn note_kept(&mut self, at: usize, hook: &Hook, why: Skipped) {
         self.with.bus.tell(|| Record::Skipped { about: self.about(hook), why });
+        self.tally(hook, |tally| tally.end(Word::Skipped));
         self.line(at, hook).skipped = Some(why);
     }
 
-    fn warn(&mut self, hook: &Hook, message: String) {
+    pub(super) fn warn(&mut self, hook: &Hook, message: String) {
         let place = Place {
             event: Some(self.report.event.to_string()),
             hook: Some(hook.spec.name.clone()),
@@ -217,7 +235,7 @@ impl<'a> Run<'a> {
         self.report.warnings.push(warning);
     }
 
-    fn line(&mut self, at: usize, hook: &Hook) -> &mut HookReport {
+    pub(super) fn line(&mut self, at: usize, hook: &Hook) -> &mut HookReport {
         let known = self.trail.lines.iter().find(|(of, _)| *of == at).map(|(_, line)| *line);
         let line = known.unwrap_or_else(|| {
             self.report.hooks.push(HookReport {

@@ -22,6 +22,7 @@ use crate::ask::{Ask, Asked};
 use crate::event::EventName;
 use crate::hook::{CommandHook, Dialect, OnError};
 use crate::outcome::{Block, Cause, Outcome, Said};
+use crate::registry::Lease;
 use crate::wire::freecode;
 use crate::wire::process::Ended;
 
@@ -36,10 +37,11 @@ const DRAIN: Duration = Duration::from_millis(100);
 /// Asks a command hook.
 ///
 /// The time limit counts from the start of its process, so a large payload does not use it up. Dropping the future
-/// ends the process group: SIGTERM, and SIGKILL 2 s later, or at once where the runtime is going down. Needs a tokio
+/// ends the process group: SIGTERM, and SIGKILL 2 s later, or at once where the runtime is going down; `lease` is held
+/// until it has ended. Needs a tokio
 /// runtime with its I/O and time drivers; does not panic otherwise and does not fail: whatever goes wrong is the
 /// outcome's cause.
-pub async fn run(hook: &CommandHook, ask: &Ask<'_>) -> Asked {
+pub async fn run(hook: &CommandHook, ask: &Ask<'_>, lease: Lease) -> Asked {
     // A guard is not run in a dialect that it was not written for.
     if hook.dialect != Dialect::Freecode {
         return Outcome::NoAnswer(Cause::CouldNotStart("its dialect is not spoken by this version".to_owned())).into();
@@ -54,7 +56,7 @@ pub async fn run(hook: &CommandHook, ask: &Ask<'_>) -> Asked {
         Err(NotStarted::Refused) => return Asked { cut: true, ..Outcome::block(refusal()).into() },
     };
     let Started { child, cut, mut warnings } = started;
-    let (outcome, exports) = match followed(Group::of(child), ask.time_limit).await {
+    let (outcome, exports) = match followed(Group::of(child, lease), ask.time_limit).await {
         Ok(ended) => answered(ask, &ended, &payload, &mut warnings),
         Err(cause) => (Outcome::NoAnswer(cause), Vec::new()),
     };

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::aside::AsideSet;
 use crate::bus::Bus;
 use crate::diagnostic::Diagnostic;
 use crate::dispatch::Dispatcher;
@@ -11,8 +13,9 @@ use crate::event::{CustomEvent, Events};
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
-use crate::port::{Model, Ports, Sink};
+use crate::port::{Audit, Model, Ports, Sink};
 use crate::registry::Registry;
+use crate::session::OpenSessions;
 use crate::source::Source;
 use crate::surroundings::Surroundings;
 use crate::trust::TrustedBy;
@@ -32,6 +35,8 @@ use super::load::Loading;
 /// - approvals: of every source; plugins in the sandbox approve nothing
 /// - a chain sees the arguments as the model gave them
 /// - the compiled code of plugins is kept nowhere: each host compiles anew
+/// - budget: none; a dispatch may take as long as its hooks may together
+/// - audit: none; nothing is counted
 /// - not strict: what is wrong with a settings file is said, and the rest of it works
 #[derive(Debug)]
 pub struct RuntimeBuilder {
@@ -45,6 +50,7 @@ pub struct RuntimeBuilder {
     settings: bool,
     strict: bool,
     compile_cache: Option<PathBuf>,
+    budget: Option<Duration>,
 }
 
 /// Why a host is not built.
@@ -80,6 +86,7 @@ impl RuntimeBuilder {
             settings: true,
             strict: false,
             compile_cache: None,
+            budget: None,
         }
     }
 
@@ -152,6 +159,25 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Is told of the hooks of each session when they are dropped: what they were, how often each was asked, and how
+    /// that ended.
+    #[must_use]
+    pub fn audit(mut self, audit: Arc<dyn Audit>) -> Self {
+        self.ports.audit = Some(audit);
+        self
+    }
+
+    /// How long a dispatch may take as a whole, its recheck included. Each hook's time limit is at most what is left.
+    ///
+    /// When it is over, no further hook is asked, and the report says so of each. On a gate that blocks whatever the
+    /// hook's `onError` says, and so does a hook whose time it cut short; a tool's output or error is withheld.
+    /// Elsewhere it is only reported.
+    #[must_use]
+    pub fn budget(mut self, budget: Duration) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
     /// Takes what is wrong with hooks on gates for an error.
     #[must_use]
     pub fn strict(mut self) -> Self {
@@ -175,12 +201,16 @@ impl RuntimeBuilder {
                 may_approve: self.may_approve,
                 view: self.view,
                 once: OnceSet::default(),
+                sessions: OpenSessions::default(),
+                aside: AsideSet::default(),
+                budget: self.budget,
                 bus: Bus::default(),
             },
             events: Events::with(self.events),
             loading: Loading::new(self.settings, self.trust, self.compile_cache),
             diagnostics: Default::default(),
             dropped: Default::default(),
+            shutdown: Default::default(),
         };
         let doubts: Vec<_> = runtime.loading.trusting.doubts().into_iter().collect();
         runtime.say(&doubts);

@@ -34,6 +34,11 @@ impl Runtime {
     async fn announce_plain<V: Typed>(&self, name: EventName, input: crate::event::Object, cx: &Context) -> Answer<V> {
         self.announce(Event::plain(name, input), cx).await
     }
+
+    /// Announces the end of a session, which is still remembered then.
+    pub(super) async fn announce_end(&self, input: &SessionEndInput, cx: &Context) -> Answer<SessionEnd> {
+        self.announce_plain(EventName::SessionEnd, input.payload(), cx).await
+    }
 }
 
 #[async_trait]
@@ -78,7 +83,7 @@ impl HookRuntime for Runtime {
     }
 
     async fn session_end(&self, input: &SessionEndInput, cx: &Context) -> Answer<SessionEnd> {
-        let answer = self.announce_plain(EventName::SessionEnd, input.payload(), cx).await;
+        let answer = self.announce_end(input, cx).await;
         self.forget_session(&cx.session);
         answer
     }

@@ -23,6 +23,7 @@ use super::Runtime;
 use super::package::Package;
 pub use super::sandbox::PluginError;
 use super::sandbox::Sandbox;
+use super::shutdown::taken;
 use super::trusting::{Standing, Trusting};
 use super::wanted::Unfit;
 
@@ -83,6 +84,9 @@ pub enum LoadError {
         /// The hook.
         hook: HookName,
     },
+    /// The host was shut down.
+    #[error("nothing is registered: the host was shut down")]
+    ShutDown,
 }
 
 /// What a loading came to.
@@ -126,6 +130,16 @@ impl Loading {
     pub(super) fn end_session(&self, session: &SessionId) {
         self.sandbox.end_session(session);
     }
+
+    #[cfg(all(test, feature = "wasm"))]
+    pub(super) fn keeps_no_state(&self) -> bool {
+        self.sandbox.keeps_no_state()
+    }
+
+    /// Ends the sandbox, with its thread.
+    pub(super) fn close(&self) {
+        self.sandbox.close();
+    }
 }
 
 impl Runtime {
@@ -137,6 +151,9 @@ impl Runtime {
     ///
     /// Where anything about it cannot be loaded; then nothing has changed.
     pub async fn load(&self, source: Source, path: impl AsRef<Path>, reach: Reach) -> Result<Loaded, LoadError> {
+        if self.is_shut_down() {
+            return Err(LoadError::ShutDown);
+        }
         let path = std::path::absolute(path.as_ref())
             .map_err(|error| LoadError::Read { path: path.as_ref().to_owned(), error })?;
         let package = Package::load(&self.loading.sandbox, &path, &source, &self.events).await?;
@@ -146,7 +163,7 @@ impl Runtime {
         self.say(&diagnostics);
         let count = hooks.len();
         let key = SetKey::Package(source, path.display().to_string());
-        let applied = self.apply(Change::Replace { key, reach, hooks });
+        let applied = taken(self.apply(Change::Replace { key, reach, hooks }))?;
         Ok(Loaded {
             generation: applied.generation,
             revision: applied.revision,
@@ -162,10 +179,15 @@ impl Runtime {
     /// them for 2 s, since some editors save so. A hook whose plugin cannot be loaded keeps the plugin it had; where it
     /// had none, it cannot answer, and on a gate that blocks.
     ///
+    /// On a host that was shut down it registers nothing, and says so.
+    ///
     /// Where trust is a store's, what is not trusted does not take the place of what is: the project's hooks, plugins and
     /// all, stay as they were when they were trusted.
     pub async fn reload(&self) -> Loaded {
         let _turn = self.loading.turn.lock().await;
+        if self.is_shut_down() {
+            return self.nothing_loaded();
+        }
         let files = match self.loading.reads_settings {
             true => {
                 self.wait_for_what_vanished().await;
@@ -181,7 +203,9 @@ impl Runtime {
         *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = merged.dropped;
         let disabled = Disabled { names: merged.user_disabled, all: merged.user_disable_all };
         let count = hooks.len();
-        let applied = self.apply(Change::Settings { hooks, disabled, trust: standing.trust });
+        let Ok(applied) = taken(self.apply(Change::Settings { hooks, disabled, trust: standing.trust })) else {
+            return self.nothing_loaded();
+        };
         self.dispatcher.bus.tell(|| Record::Reloaded { revision: applied.revision, hooks: count });
         Loaded {
             generation: applied.generation,

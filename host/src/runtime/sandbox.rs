@@ -54,6 +54,16 @@ impl Sandbox {
         self.states.end_session(session);
     }
 
+    #[cfg(test)]
+    pub(super) fn keeps_no_state(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// Lets go of the engine: it ends with the last plugin that is still loaded.
+    pub(super) fn close(&self) {
+        self.plugins.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
     fn plugins(&self) -> Result<Plugins, EngineError> {
         let mut plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plugins) = &*plugins {

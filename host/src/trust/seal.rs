@@ -21,6 +21,11 @@ impl Seal {
         Self { root, command, files }
     }
 
+    /// The files as they were trusted.
+    pub fn files(&self) -> &[NamedFile] {
+        &self.files
+    }
+
     /// Reads the files anew, as a command in `cwd` would find them.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use tokio::process::Child;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
+use crate::registry::Lease;
 use crate::wire::process::Exit;
 
 /// How long a group may take to end by itself once it was told to.
@@ -26,9 +27,9 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// The group that the child leads.
-    pub(super) fn of(child: Child) -> Self {
-        Self { running: Some(Running { child, signalled: Signalled::No }) }
+    /// The group that the child leads. `lease` is held until it has ended.
+    pub(super) fn of(child: Child, lease: Lease) -> Self {
+        Self { running: Some(Running { child, signalled: Signalled::No, _lease: lease }) }
     }
 
     /// The leader.
@@ -84,6 +85,7 @@ enum Signalled {
 struct Running {
     child: Child,
     signalled: Signalled,
+    _lease: Lease,
 }
 
 impl Running {

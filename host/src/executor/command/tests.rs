@@ -76,7 +76,7 @@ impl Asking {
             surroundings: &self.surroundings,
             time_limit: self.limit,
         };
-        run(&self.hook, &ask).await
+        run(&self.hook, &ask, Lease::default()).await
     }
 
     /// The number that the command wrote into the file `pid`.
