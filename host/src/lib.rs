@@ -76,6 +76,8 @@ pub mod text;
 pub mod trust;
 #[cfg(feature = "wasm")]
 pub mod wasm;
+#[cfg(feature = "watch")]
+mod watch;
 pub mod wire;
 
 pub use dispatch::fold::InputView;

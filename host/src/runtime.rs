@@ -5,8 +5,12 @@
 mod build;
 mod events;
 mod fake;
+mod guarded;
 mod load;
+#[cfg_attr(not(feature = "watch"), expect(dead_code, reason = "kept for those who watch"))]
+mod origins;
 mod package;
+mod reading;
 #[cfg(feature = "wasm")]
 mod sandbox;
 #[cfg(not(feature = "wasm"))]
@@ -15,14 +19,19 @@ mod sandbox;
 mod trusting;
 mod verdicts;
 mod wanted;
+#[cfg(feature = "watch")]
+mod watching;
 
 use std::sync::{Mutex, PoisonError};
 
 pub use build::{BuildError, RuntimeBuilder};
 pub use fake::FakeRuntime;
+pub use guarded::{Accepted, Refused};
 pub use load::{LoadError, Loaded, PluginError};
 pub use package::PackageFiles;
 pub use wanted::Unfit;
+#[cfg(feature = "watch")]
+pub use watching::{WatchError, Watching};
 
 use crate::bus::{Record, Records};
 use crate::diagnostic::Diagnostic;
@@ -98,8 +107,8 @@ impl Runtime {
     }
 
     /// Whether user settings switch a registered hook off: it stays registered and is not asked.
-    pub fn is_disabled(&self, hook: &Hook) -> bool {
-        self.dispatcher.registry.snapshot().disabled.covers(hook)
+    pub fn is_disabled(&self, hook: &std::sync::Arc<Hook>) -> bool {
+        self.dispatcher.registry.snapshot().is_disabled(hook)
     }
 
     /// The registry's revision.
@@ -165,10 +174,14 @@ impl Runtime {
     /// Makes one change, and tells of it.
     fn apply(&self, change: Change) -> Applied {
         let applied = self.dispatcher.registry.apply(change);
+        self.tell(&applied);
+        applied
+    }
+
+    fn tell(&self, applied: &Applied) {
         let bus = &self.dispatcher.bus;
         applied.dropped.counts.iter().for_each(|count| bus.tell(|| Record::Dropped(count.clone())));
         applied.registered.iter().for_each(|count| bus.tell(|| Record::Registered(count.clone())));
-        applied
     }
 
     /// The revision counts changes, and most sessions end without one.

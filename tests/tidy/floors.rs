@@ -12,7 +12,7 @@ const FLOORS: [(&str, &[&str]); 7] = [
     ("words", &["diagnostic", "event", "id", "outcome", "source", "surroundings", "text"]),
     ("rules", &["ask", "hook", "matching", "plugin", "policy", "port", "report", "wire"]),
     ("state", &["bus", "once", "registry", "session", "settings", "trust"]),
-    ("effects", &["executor", "provider", "wasm"]),
+    ("effects", &["executor", "provider", "wasm", "watch"]),
     ("conduct", &["dispatch", "gate"]),
     ("runtime", &["runtime"]),
     ("cli", &["cli"]),

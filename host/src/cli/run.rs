@@ -8,6 +8,7 @@ use anyhow::{Context as _, bail};
 use crate::event::Decision;
 
 use super::announcement::{Announcement, absolute, event, object};
+use super::batch::Changes;
 use super::exit::Exit;
 use super::fault::Fault;
 use super::host::{self, HostArgs};
@@ -29,6 +30,8 @@ Examples:
     tacklebox run UserPromptSubmit --input '{\"prompt\": \"hello\"}' --json
   Many announcements in one process, so that sessions carry over:
     tacklebox run --batch calls.jsonl --trust
+  The same as long as somebody writes lines, with settings and plugins as they are by then:
+    tacklebox run --batch - --watch
 
 A line of a batch: {\"event\", \"tool\", \"input\", \"output\", \"session\", \"cwd\", \"turn\", \"agentId\", \"agentType\", \"agentDepth\"}
 Exit codes: 0 allowed, 2 blocked, denied or a gate without trust, 3 ask, 1 a fault or a bad line of a batch";
@@ -42,6 +45,10 @@ pub(super) struct Args {
     /// Announce what each line of this file says (`-`: stdin); a verdict a line, as JSON
     #[arg(long, value_name = "FILE", conflicts_with_all = ["event", "tool", "input", "output", "session", "cwd"])]
     batch: Option<PathBuf>,
+    /// With `--batch`: take changes of settings and plugins as they come. What they would take from a gate stays in force
+    /// until the end of the batch; what there is to say of them is among the next verdict's warnings
+    #[arg(long, requires = "batch")]
+    watch: bool,
     #[command(flatten)]
     host: HostArgs,
     /// Print the verdict as JSON
@@ -76,7 +83,8 @@ pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
     match &args.batch {
         Some(file) => {
             let lines = batch::open(file)?;
-            conduct::run(batch::run(lines, args.host))
+            let changes = if args.watch { Changes::Taken } else { Changes::Left };
+            conduct::run(batch::run(lines, args.host, changes))
         }
         None => {
             let said = args.said.announcement()?;
