@@ -24,6 +24,7 @@ use crate::source::{Reach, Scope, Source, SourceKind, Sources};
 use crate::trust::Seal;
 
 use draft::{Draft, Set};
+use guarded::Switches;
 pub use guarded::{Held, Loss, Reloading, Taken, Waiting};
 
 /// A registered hook.
@@ -305,46 +306,46 @@ fn counts(hooks: &[Arc<Hook>]) -> Vec<Count> {
 pub struct Snapshot {
     /// How often the registry was changed before.
     pub revision: Revision,
-    /// What user settings switch off; whether they do so by now is for [`Snapshot::is_disabled`] to say.
-    pub disabled: Disabled,
     /// Whether the project is trusted, as it is registered here.
     pub trust: Trust,
     reading: Reading,
+    switches: Switches,
     sets: Vec<Set>,
     by_event: HashMap<EventName, Vec<Arc<Hook>>>,
-    /// The addresses of the hooks that only stay until a reading is accepted.
-    held: HashSet<usize>,
+    /// The addresses of the hooks that are only kept until a reading is accepted.
+    kept: HashSet<usize>,
 }
 
 impl Default for Snapshot {
     fn default() -> Self {
-        Self::new(Revision::default(), Reading::default(), Vec::new(), Disabled::default(), Trust::Untrusted)
+        Self::new(Revision::default(), Reading::default(), Vec::new(), Switches::default(), Trust::Untrusted)
     }
 }
 
 impl Snapshot {
-    fn new(revision: Revision, reading: Reading, sets: Vec<Set>, disabled: Disabled, trust: Trust) -> Self {
+    fn new(revision: Revision, reading: Reading, sets: Vec<Set>, switches: Switches, trust: Trust) -> Self {
         let mut by_event: HashMap<EventName, Vec<Arc<Hook>>> = HashMap::new();
         for hook in sets.iter().flat_map(Set::hooks) {
             by_event.entry(hook.spec.event.clone()).or_default().push(hook.clone());
         }
-        let held = sets.iter().flat_map(Set::held).map(|(hook, _)| address(hook)).collect();
-        Self { revision, disabled, trust, reading, sets, by_event, held }
+        let kept = sets.iter().flat_map(|set| &set.entries).filter(|entry| entry.is_kept());
+        let kept = kept.map(|entry| address(&entry.hook)).collect();
+        Self { revision, trust, reading, switches, sets, by_event, kept }
     }
 
     /// Whether user settings switch `hook` off, and nobody has still to accept that.
-    pub fn is_disabled(&self, hook: &Arc<Hook>) -> bool {
-        self.disabled.covers(hook) && !self.is_held(hook)
+    pub fn is_disabled(&self, hook: &Hook) -> bool {
+        self.switches.off(hook)
     }
 
-    /// Whether `hook` only stays until the reading that has done away with it is accepted.
-    pub fn is_held(&self, hook: &Arc<Hook>) -> bool {
-        self.held.contains(&address(hook))
+    /// Whether `hook` is no longer in the files, and is only kept until that is accepted.
+    pub fn is_kept(&self, hook: &Arc<Hook>) -> bool {
+        self.kept.contains(&address(hook))
     }
 
     /// What the last readings would have taken from gates; `None` where nothing waits.
     pub fn waiting(&self) -> Option<Waiting> {
-        Waiting::of(self.reading, &self.sets)
+        Waiting::of(self.reading, &self.sets, &self.switches)
     }
 
     /// The generation of the set of this key, where there is one.
@@ -430,7 +431,7 @@ impl Registry {
         let registered = draft.registered(before);
         let revision = Revision(before.revision.0 + 1);
         let reading = draft.reading(before);
-        self.current.store(Arc::new(Snapshot::new(revision, reading, draft.sets, draft.disabled, draft.trust)));
+        self.current.store(Arc::new(Snapshot::new(revision, reading, draft.sets, draft.switches, draft.trust)));
         let dropped = Dropped::of(&draft.gone);
         if draft.cancels {
             // Only now: who is cancelled asks again, and is to meet the new set.

@@ -107,7 +107,7 @@ impl Runtime {
     }
 
     /// Whether user settings switch a registered hook off: it stays registered and is not asked.
-    pub fn is_disabled(&self, hook: &std::sync::Arc<Hook>) -> bool {
+    pub fn is_disabled(&self, hook: &Hook) -> bool {
         self.dispatcher.registry.snapshot().is_disabled(hook)
     }
 
@@ -135,6 +135,8 @@ impl Runtime {
             hooks.push(NewHook::new(spec, source.clone()));
         }
         let applied = self.apply(Change::Add { source, reach, hooks });
+        // Settings may switch off what has only come now.
+        self.tell_what_waits();
         Ok(Registered { generation: applied.generation, revision: applied.revision, dropped: applied.dropped })
     }
 

@@ -216,13 +216,19 @@ async fn what_users_newly_disable_among_plugins_waits_too() {
     blocked(&host, "two").await;
     assert_eq!(seen.all(), ["one"]);
     assert!(host.is_disabled(&the(&host, "h")));
-    // What the embedder drops is its own word.
+    // What is disabled once more, or before its plugin comes, is accepted once more.
     place.user(json!({}));
     host.reload().await;
     place.user(json!({"disabled": ["h"]}));
     host.reload().await;
+    assert_eq!(waits(&host), ["h: disabled"]);
+    // What the embedder drops is its own word.
     host.unregister_all(source);
     assert_eq!(host.waiting(), None);
+    let late = Source::Skill("late".into());
+    host.register(late, Reach::Everywhere, [spy(EventName::PreToolUse, "h", &seen)]).unwrap();
+    blocked(&host, "three").await;
+    assert_eq!((seen.all().last().unwrap().as_str(), waits(&host)), ("three", vec!["h: disabled".to_owned()]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -48,10 +48,16 @@ impl Place {
         self.lay("project/.freecode/settings.json", text.to_string());
     }
 
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        Surroundings { home: Some(self.path("home")), ..Surroundings::of_this_process(self.path("project")) }
+    }
+
     pub(crate) fn builder(&self) -> RuntimeBuilder {
-        let surroundings =
-            Surroundings { home: Some(self.path("home")), ..Surroundings::of_this_process(self.path("project")) };
-        Runtime::builder(Trust::Trusted, surroundings)
+        Runtime::builder(Trust::Trusted, self.surroundings())
+    }
+
+    pub(crate) async fn host(&self) -> Runtime {
+        self.builder().build().await.unwrap()
     }
 }
 

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const USER: &str = "home/.freecode/settings.json";
 
 async fn watched(place: &Place) -> (Arc<Runtime>, Watching) {
-    watching(place.builder().build().await.unwrap())
+    watching(place.host().await)
 }
 
 fn watching(host: Runtime) -> (Arc<Runtime>, Watching) {

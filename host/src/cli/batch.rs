@@ -55,9 +55,8 @@ pub(super) enum Changes {
 pub(super) async fn run(lines: Lines, host: HostArgs, changes: Changes) -> anyhow::Result<Exit> {
     let runtime = Arc::new(host.open().await?);
     let mut before = host::said(&runtime.diagnostics());
-    let mut news = runtime.listen();
-    let _watching = match changes {
-        Changes::Taken => Some(runtime.watch()?),
+    let mut watching = match changes {
+        Changes::Taken => Some((runtime.listen(), runtime.watch()?)),
         Changes::Left => None,
     };
     let mut lines = read(lines)?;
@@ -67,7 +66,7 @@ pub(super) async fn run(lines: Lines, host: HostArgs, changes: Changes) -> anyho
         if line.trim_ascii().is_empty() {
             continue;
         }
-        before.extend(warnings(&mut news));
+        before.extend(watching.iter_mut().flat_map(|(news, _)| warnings(news)));
         match answer(&line, &runtime, &mut before).await {
             Ok(verdict) => out::json(&verdict)?,
             Err(error) => {

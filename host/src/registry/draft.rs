@@ -9,8 +9,8 @@ use crate::id::{Generation, HookName, Reading};
 use crate::policy::Trust;
 use crate::source::{Reach, Source};
 
-use super::guarded::{self, Loss, Reloading};
-use super::{Change, Counter, Disabled, Hook, NewHook, SetKey, Snapshot, counts};
+use super::guarded::{self, Loss, Reloading, Switches};
+use super::{Change, Counter, Hook, NewHook, SetKey, Snapshot, counts};
 
 /// The hooks that were brought together.
 #[derive(Clone, Debug)]
@@ -36,8 +36,6 @@ pub(super) enum Standing {
     Firm,
     /// It has come for one that is kept, and goes as freely as it came until that one is let go.
     StandIn,
-    /// It belongs there and is switched off, which waits.
-    Spared,
     /// It belongs there no longer, which waits.
     Kept(Loss),
 }
@@ -47,23 +45,19 @@ impl Set {
         self.entries.iter().map(|entry| &entry.hook)
     }
 
-    /// What only stays until a reading is accepted, and what that would do to it.
-    pub(super) fn held(&self) -> impl Iterator<Item = (&Arc<Hook>, &Loss)> {
-        self.entries.iter().filter_map(|entry| entry.loss().map(|loss| (&entry.hook, loss)))
+    /// What only stays in force until a reading is accepted, and what that would do to it.
+    pub(super) fn held<'a>(&'a self, switches: &'a Switches) -> impl Iterator<Item = (&'a Arc<Hook>, &'a Loss)> {
+        self.entries.iter().filter_map(|entry| match &entry.standing {
+            Standing::Kept(loss) => Some((&entry.hook, loss)),
+            _ if switches.waits(&entry.hook) => Some((&entry.hook, &Loss::Disabled)),
+            _ => None,
+        })
     }
 }
 
 impl Entry {
     pub(super) fn firm(hook: Arc<Hook>) -> Self {
         Self { hook, standing: Standing::Firm }
-    }
-
-    pub(super) fn loss(&self) -> Option<&Loss> {
-        match &self.standing {
-            Standing::Kept(loss) => Some(loss),
-            Standing::Spared => Some(&Loss::Disabled),
-            Standing::Firm | Standing::StandIn => None,
-        }
     }
 
     pub(super) fn is_kept(&self) -> bool {
@@ -74,7 +68,7 @@ impl Entry {
 /// The sets of a snapshot to come.
 pub(super) struct Draft {
     pub(super) sets: Vec<Set>,
-    pub(super) disabled: Disabled,
+    pub(super) switches: Switches,
     pub(super) trust: Trust,
     pub(super) gone: Vec<Arc<Hook>>,
     pub(super) cancels: bool,
@@ -85,7 +79,7 @@ impl Draft {
     pub(super) fn of(before: &Snapshot, reloading: Reloading) -> Self {
         Self {
             sets: before.sets.clone(),
-            disabled: before.disabled.clone(),
+            switches: before.switches.clone(),
             trust: before.trust,
             gone: Vec::new(),
             cancels: false,
@@ -103,7 +97,7 @@ impl Draft {
     /// The reading that waits: the one before, where nothing has changed about what is held back and what stands in for
     /// it. Nobody is to accept what they have not seen.
     pub(super) fn reading(&self, before: &Snapshot) -> Reading {
-        let same = before.disabled == self.disabled && guarded::same_reading(&before.sets, &self.sets);
+        let same = guarded::same_reading((&before.sets, &before.switches), (&self.sets, &self.switches));
         if same { before.reading } else { Reading(before.reading.0 + 1) }
     }
 
@@ -126,20 +120,15 @@ impl Draft {
                 let unwanted = set.unwanted.clone();
                 hooks.retain(|new| !unwanted.iter().any(|(event, name)| is_called(&new.spec, event, name)));
                 let generation = next(&key);
-                let disabled = self.disabled.clone();
-                self.renew(&key, generation, firm(hooks, generation, &reach), &disabled, &[]);
+                self.renew(&key, generation, firm(hooks, generation, &reach), &[]);
                 self.sets.iter_mut().filter(|set| set.key == key).for_each(|set| set.unwanted = unwanted.clone());
                 generation
             }
             Change::Settings { hooks, disabled, trust, taken } => {
                 let generation = next(&SetKey::Settings);
                 let new = firm(hooks, generation, &Reach::Everywhere);
-                self.renew(&SetKey::Settings, generation, new, &disabled, &taken);
-                if self.reloading == Reloading::Guarded {
-                    let elsewhere = self.sets.iter_mut().filter(|set| set.key != SetKey::Settings);
-                    elsewhere.for_each(|set| guarded::spare(&mut set.entries, &self.disabled, &disabled));
-                }
-                self.disabled = disabled;
+                self.renew(&SetKey::Settings, generation, new, &taken);
+                self.switches.set(disabled, self.reloading);
                 self.trust = trust;
                 generation
             }
@@ -172,6 +161,7 @@ impl Draft {
 
     /// Does what waits.
     pub(super) fn accept(&mut self) {
+        self.switches.accept();
         for set in &mut self.sets {
             let (kept, mut left): (Vec<_>, Vec<_>) =
                 std::mem::take(&mut set.entries).into_iter().partition(Entry::is_kept);
@@ -184,24 +174,17 @@ impl Draft {
     /// What is kept and has come back as it was is let go, whatever the change was; what stands in for nobody is firm.
     pub(super) fn settle(&mut self) {
         for set in &mut self.sets {
-            self.gone.append(&mut guarded::settle(&mut set.entries, &self.disabled));
+            self.gone.append(&mut guarded::settle(&mut set.entries, &self.switches));
         }
     }
 
     /// Puts a new reading in the place of the one before, of which a guarded registry keeps what gates would lose.
-    fn renew(
-        &mut self,
-        key: &SetKey,
-        generation: Generation,
-        new: Vec<Entry>,
-        disabled: &Disabled,
-        taken: &[guarded::Taken],
-    ) {
+    fn renew(&mut self, key: &SetKey, generation: Generation, new: Vec<Entry>, taken: &[guarded::Taken]) {
         let before = self.sets.iter().find(|set| set.key == *key).map(|set| set.entries.as_slice());
         let new = match (self.reloading, before) {
             (Reloading::Guarded, Some(before)) => {
-                let guards = guarded::Guards { before, disabled: &self.disabled, trust: self.trust };
-                guards.keep(new, disabled, taken)
+                let guards = guarded::Guards { before, switches: &self.switches, trust: self.trust };
+                guards.keep(new, taken)
             }
             _ => new,
         };

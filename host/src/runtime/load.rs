@@ -150,13 +150,14 @@ impl Runtime {
         let path = std::path::absolute(path.as_ref())
             .map_err(|error| LoadError::Read { path: path.as_ref().to_owned(), error })?;
         let reads = Reads::default();
-        let (hooks, diagnostics) = self.unpack(&source, &path, &reads).await?;
+        let (hooks, mut diagnostics) = self.unpack(&source, &path, &reads).await?;
         self.say(&diagnostics);
         let count = hooks.len();
         let mut laden = Laden { source, path, reach, generation: Generation(0), files: reads.into_prints() };
         let applied = self.apply(Change::Replace { key: laden.key(), reach: laden.reach.clone(), hooks });
         laden.generation = applied.generation;
         self.loading.origins.loaded(laden);
+        diagnostics.extend(self.tell_what_waits());
         Ok(Loaded {
             generation: applied.generation,
             revision: applied.revision,
@@ -304,9 +305,9 @@ impl Runtime {
         let now = self.dispatcher.registry.snapshot();
         let same =
             |hook: &&Arc<Hook>| hook.source == *source && hook.spec.name == spec.name && same_plugin(&hook.spec, spec);
-        let (held, current): (Vec<_>, Vec<_>) =
-            now.at(&spec.event).iter().filter(same).partition(|hook| now.is_held(hook));
-        current.into_iter().chain(held).find_map(|hook| hook.code.clone())
+        let (kept, current): (Vec<_>, Vec<_>) =
+            now.at(&spec.event).iter().filter(same).partition(|hook| now.is_kept(hook));
+        current.into_iter().chain(kept).find_map(|hook| hook.code.clone())
     }
 
     /// What makes it doubtful whether a hook does what its author thinks.

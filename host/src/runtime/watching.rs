@@ -67,7 +67,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// Outside of a tokio runtime.
+    /// Outside of a tokio runtime, which must have its clock enabled.
     pub fn watch(self: &Arc<Self>) -> Result<Watching, WatchError> {
         let tokio = Handle::try_current().map_err(|_| WatchError::NoRuntime)?;
         let host_is_gone = self.loading.life.subscribe();
