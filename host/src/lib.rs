@@ -43,6 +43,7 @@
 //!   project brings to run, and the store of what a person trusts.
 //! - [`bus`]: what happens, as it happens, for whoever listens.
 //! - [`settings`], [`wire`]: the files people write; [`port`]: what the embedder supplies.
+//! - `Runtime::watch` (feature `watch`): changes of settings and plugins, taken as they come.
 //! - `wasm` (feature `wasm`): the sandbox; `provider` (feature `http`): a model for prompt hooks; `cli` (feature `cli`):
 //!   the program.
 

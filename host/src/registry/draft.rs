@@ -41,6 +41,10 @@ pub(super) enum Standing {
 }
 
 impl Set {
+    fn new(key: SetKey, generation: Generation, entries: Vec<Entry>) -> Self {
+        Self { key, generation, entries, unwanted: Vec::new() }
+    }
+
     pub(super) fn hooks(&self) -> impl Iterator<Item = &Arc<Hook>> {
         self.entries.iter().map(|entry| &entry.hook)
     }
@@ -110,20 +114,17 @@ impl Draft {
         match change {
             Change::Replace { key, reach, hooks } => {
                 let generation = next(&key);
-                self.put(key, generation, firm(hooks, generation, &reach));
+                self.put(Set::new(key, generation, firm(hooks, generation, &reach)));
                 generation
             }
-            Change::Renew { key, since, reach, mut hooks } => {
-                let Some(set) = self.sets.iter().find(|set| set.key == key && set.generation == since) else {
-                    return Generation(0);
-                };
-                let unwanted = set.unwanted.clone();
-                hooks.retain(|new| !unwanted.iter().any(|(event, name)| is_called(&new.spec, event, name)));
-                let generation = next(&key);
-                self.renew(&key, generation, firm(hooks, generation, &reach), &[]);
-                self.sets.iter_mut().filter(|set| set.key == key).for_each(|set| set.unwanted = unwanted.clone());
-                generation
-            }
+            Change::Renew { key, since, reach, hooks } => match self.wanted(&key, since, hooks) {
+                Some(hooks) => {
+                    let generation = next(&key);
+                    self.renew(&key, generation, firm(hooks, generation, &reach), &[]);
+                    generation
+                }
+                None => Generation(0),
+            },
             Change::Settings { hooks, disabled, trust, taken } => {
                 let generation = next(&SetKey::Settings);
                 let new = firm(hooks, generation, &Reach::Everywhere);
@@ -178,22 +179,29 @@ impl Draft {
         }
     }
 
+    /// What of these hooks the embedder has not dropped by name; `None` where the set is not the one of this generation.
+    fn wanted(&self, key: &SetKey, since: Generation, mut hooks: Vec<NewHook>) -> Option<Vec<NewHook>> {
+        let set = self.sets.iter().find(|set| set.key == *key && set.generation == since)?;
+        hooks.retain(|new| !set.unwanted.iter().any(|(event, name)| is_called(&new.spec, event, name)));
+        Some(hooks)
+    }
+
     /// Puts a new reading in the place of the one before, of which a guarded registry keeps what gates would lose.
     fn renew(&mut self, key: &SetKey, generation: Generation, new: Vec<Entry>, taken: &[guarded::Taken]) {
-        let before = self.sets.iter().find(|set| set.key == *key).map(|set| set.entries.as_slice());
+        let before = self.sets.iter().find(|set| set.key == *key);
+        let unwanted = before.map(|set| set.unwanted.clone()).unwrap_or_default();
         let new = match (self.reloading, before) {
-            (Reloading::Guarded, Some(before)) => {
-                let guards = guarded::Guards { before, switches: &self.switches, trust: self.trust };
-                guards.keep(new, taken)
+            (Reloading::Guarded, Some(set)) => {
+                let before = &set.entries;
+                guarded::Guards { before, switches: &self.switches, trust: self.trust }.keep(new, taken)
             }
             _ => new,
         };
-        self.put(key.clone(), generation, new);
+        self.put(Set { key: key.clone(), generation, entries: new, unwanted });
     }
 
-    fn put(&mut self, key: SetKey, generation: Generation, entries: Vec<Entry>) {
-        let kept: HashSet<_> = entries.iter().map(|entry| Arc::as_ptr(&entry.hook)).collect();
-        let new = Set { key, generation, entries, unwanted: Vec::new() };
+    fn put(&mut self, new: Set) {
+        let kept: HashSet<_> = new.hooks().map(Arc::as_ptr).collect();
         match self.sets.iter_mut().find(|set| set.key == new.key) {
             Some(set) => {
                 let before = std::mem::replace(set, new).entries.into_iter().map(|entry| entry.hook);
@@ -218,14 +226,15 @@ impl Draft {
                 None => entries.push(entry),
             }
         }
-        self.put(key, generation, entries);
+        self.put(Set::new(key, generation, entries));
     }
 
     fn drop_where(&mut self, gone: impl Fn(&Hook) -> bool) {
         for set in &mut self.sets {
-            let (dropped, left) = std::mem::take(&mut set.entries).into_iter().partition(|entry| gone(&entry.hook));
+            let (dropped, left): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut set.entries).into_iter().partition(|entry| gone(&entry.hook));
             set.entries = left;
-            self.gone.extend::<Vec<_>>(Vec::<Entry>::into_iter(dropped).map(|entry| entry.hook).collect());
+            self.gone.extend(dropped.into_iter().map(|entry| entry.hook));
         }
         self.sets.retain(|set| !set.entries.is_empty());
     }

@@ -24,8 +24,8 @@ use super::origins::{Laden, Print, Prints, Reads, paths};
 
 /// How often it is looked whether any file has another number, size or time of change than when it was last read. Some
 /// file systems tell nobody what other machines change, a watch may be lost with the folder that it was on, and a guard
-/// must not be missing for that. It costs a `stat` a file. The time that counts is `ctime`, which no program sets; and
-/// what is found by it is compared by bytes like everything else.
+/// must not be missing for that. It costs a `stat` a file. The time that counts is `ctime`, which no `touch` sets; and what
+/// is found by it is compared by bytes like everything else.
 const LOOK_ROUND: Duration = Duration::from_secs(5);
 
 /// How often all files are read where the system gives no watches: then nothing but their bytes tells.
@@ -147,6 +147,7 @@ impl Watcher {
     /// Waits until there is something to look at; false where the host is gone.
     async fn listen(&self, ear: &Ear, patience: Duration) -> bool {
         loop {
+            // Marks are compared only where the files are not read in any case.
             if ear.hear(patience).await == Heard::Something || patience != LOOK_ROUND {
                 return true;
             }
