@@ -9,11 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::broadcast::{
+    self,
+    error::{RecvError, TryRecvError},
+};
 
 use crate::diagnostic::Diagnostic;
 use crate::event::EventName;
-use crate::id::{DispatchId, Generation, HookName, Revision, SessionId};
+use crate::id::{DispatchId, Generation, HookName, Reading, Revision, SessionId};
 use crate::report::{Skipped, Word};
 use crate::source::Source;
 
@@ -66,6 +69,13 @@ pub enum Record {
         /// How many hooks they hold.
         hooks: usize,
     },
+    /// A guarded reload holds something back.
+    Waiting {
+        /// Which reading it is that can be accepted.
+        reading: Reading,
+        /// How many hooks stay until then.
+        hooks: usize,
+    },
     /// Something is not as its author may think.
     Warning(Diagnostic),
 }
@@ -108,6 +118,7 @@ impl Record {
             Self::Registered(_) => "hook.registered",
             Self::Dropped(_) => "hook.dropped",
             Self::Reloaded { .. } => "hook.reloaded",
+            Self::Waiting { .. } => "hook.waiting",
             Self::Warning(_) => "hook.warning",
         }
     }
@@ -124,6 +135,7 @@ impl Record {
             Self::Skipped { about, why } => with(about.to_json(), json!({"why": why.as_str()})),
             Self::Registered(count) | Self::Dropped(count) => count.to_json(),
             Self::Reloaded { revision, hooks } => json!({"revision": revision.0, "hooks": hooks}),
+            Self::Waiting { reading, hooks } => json!({"reading": reading.0, "hooks": hooks}),
             Self::Warning(said) => json!({"message": said.to_string()}),
         };
         json["type"] = self.name().into();
@@ -220,6 +232,15 @@ impl Records {
             Ok(record) => Some(Heard::Record(record)),
             Err(RecvError::Lagged(missed)) => Some(Heard::Missed(missed)),
             Err(RecvError::Closed) => None,
+        }
+    }
+
+    /// The next one that was told already; `None` where there is none yet, or none any more.
+    pub fn try_next(&mut self) -> Option<Heard> {
+        match self.0.try_recv() {
+            Ok(record) => Some(Heard::Record(record)),
+            Err(TryRecvError::Lagged(missed)) => Some(Heard::Missed(missed)),
+            Err(TryRecvError::Empty | TryRecvError::Closed) => None,
         }
     }
 }

@@ -43,6 +43,7 @@
 //!   project brings to run, and the store of what a person trusts.
 //! - [`bus`]: what happens, as it happens, for whoever listens; [`record`], [`sink`]: a line a dispatch, without contents.
 //! - [`settings`], [`wire`]: the files people write; [`port`]: what the embedder supplies.
+//! - `Runtime::watch` (feature `watch`): changes of settings and plugins, taken as they come.
 //! - `wasm` (feature `wasm`): the sandbox; `provider` (feature `http`): a model for prompt hooks; `cli` (feature `cli`):
 //!   the program.
 
@@ -79,6 +80,8 @@ pub mod text;
 pub mod trust;
 #[cfg(feature = "wasm")]
 pub mod wasm;
+#[cfg(feature = "watch")]
+mod watch;
 pub mod wire;
 
 pub use dispatch::fold::InputView;

@@ -15,33 +15,35 @@ use crate::source::Source;
 type Key = (SessionId, Source, EventName, HookName);
 
 /// The `once` hooks that have run or are running, and what they were then: a reload that changes a hook lets it run
-/// again, and so does one that gives its made-up name to another.
+/// again, and so does one that gives its made-up name to another. Several of one name, since a guarded reload keeps the
+/// former hook beside the one that has its name now.
 #[derive(Debug, Default)]
-pub struct OnceSet(Mutex<HashMap<Key, Arc<HookSpec>>>);
+pub struct OnceSet(Mutex<HashMap<Key, Vec<Arc<HookSpec>>>>);
 
 /// A reservation; dropped without [`Reserved::keep`], it is free again.
 #[derive(Debug)]
 pub struct Reserved<'a> {
     set: &'a OnceSet,
-    key: Option<Key>,
+    ran: Option<(Key, Arc<HookSpec>)>,
 }
 
 impl OnceSet {
     /// Reserves `hook` in `session`; `None` where it has run there, or is running.
     pub fn reserve(&self, hook: &Hook, session: &SessionId) -> Option<Reserved<'_>> {
-        let key = (session.clone(), hook.source.clone(), hook.spec.event.clone(), hook.spec.name.clone());
+        let key = key(hook, session);
         let mut keys = self.keys();
-        if keys.get(&key).is_some_and(|ran| ran.same_effect(&hook.spec)) {
+        let ran = keys.entry(key.clone()).or_default();
+        if ran.iter().any(|ran| ran.same_effect(&hook.spec)) {
             return None;
         }
-        keys.insert(key.clone(), hook.spec.clone());
-        Some(Reserved { set: self, key: Some(key) })
+        ran.push(hook.spec.clone());
+        Some(Reserved { set: self, ran: Some((key, hook.spec.clone())) })
     }
 
     /// Whether `hook` has run in `session`, or is running.
     pub fn has_run(&self, hook: &Hook, session: &SessionId) -> bool {
-        let key = (session.clone(), hook.source.clone(), hook.spec.event.clone(), hook.spec.name.clone());
-        self.keys().get(&key).is_some_and(|ran| ran.same_effect(&hook.spec))
+        let ran = |ran: &Vec<Arc<HookSpec>>| ran.iter().any(|ran| ran.same_effect(&hook.spec));
+        self.keys().get(&key(hook, session)).is_some_and(ran)
     }
 
     /// Forgets a session that has ended.
@@ -59,22 +61,28 @@ impl OnceSet {
         self.keys().is_empty()
     }
 
-    fn keys(&self) -> MutexGuard<'_, HashMap<Key, Arc<HookSpec>>> {
+    fn keys(&self) -> MutexGuard<'_, HashMap<Key, Vec<Arc<HookSpec>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn key(hook: &Hook, session: &SessionId) -> Key {
+    (session.clone(), hook.source.clone(), hook.spec.event.clone(), hook.spec.name.clone())
 }
 
 impl Reserved<'_> {
     /// The hook has answered.
     pub fn keep(mut self) {
-        self.key = None;
+        self.ran = None;
     }
 }
 
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
-        if let Some(key) = self.key.take() {
-            self.set.keys().remove(&key);
+        let Some((key, spec)) = self.ran.take() else { return };
+        let mut keys = self.set.keys();
+        if let Some(ran) = keys.get_mut(&key) {
+            ran.retain(|ran| !ran.same_effect(&spec));
         }
     }
 }

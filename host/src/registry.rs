@@ -1,8 +1,11 @@
 //! Who is registered: sets of hooks by source, changed one swap at a time and read as immutable snapshots.
 //!
 //! Knows no files and no patterns. A dispatch takes one [`Snapshot`] and never sees half a change; a dropped hook lives
-//! until the last dispatch that asks it has ended, and [`Dropped::ended`] waits for that.
+//! until the last dispatch that asks it has ended, and [`Dropped::ended`] waits for that. What each change does to the
+//! sets is `draft`'s, what a guarded reload holds back is `guarded`'s.
 
+mod draft;
+mod guarded;
 mod life;
 mod tally;
 
@@ -20,12 +23,16 @@ pub use tally::Tally;
 use crate::bus::Count;
 use crate::event::EventName;
 use crate::hook::HookSpec;
-use crate::id::{Generation, HookName, Revision, SessionId};
+use crate::id::{Generation, HookName, Reading, Revision, SessionId};
 use crate::plugin::Code;
 use crate::policy::Trust;
 use crate::report::Entry;
 use crate::source::{Reach, Scope, Source, SourceKind, Sources};
 use crate::trust::Seal;
+
+use draft::{Draft, Set};
+use guarded::Switches;
+pub use guarded::{Held, Loss, Reloading, Taken, Waiting};
 
 /// A registered hook.
 #[derive(Debug)]
@@ -74,19 +81,28 @@ impl Hook {
     }
 
     /// It as plain data, which keeps neither it nor its plugin alive.
-    fn entry(&self, disabled: &Disabled) -> Entry {
+    fn entry(&self, switches: &Switches) -> Entry {
         Entry {
             spec: self.spec.clone(),
             source: self.source.clone(),
             generation: self.generation,
             reach: self.reach.clone(),
-            disabled: disabled.covers(self),
+            disabled: switches.off(self),
         }
     }
 
     /// What has to end before the hook counts as gone.
     pub fn lease(&self) -> Lease {
         Lease(self.life.clone())
+    }
+
+    /// Whether the same code answers it as `other`. Which of a plugin's hooks is asked depends on the name it is told.
+    pub fn same_code(&self, other: &Self) -> bool {
+        match (&self.code, &other.code) {
+            (None, None) => true,
+            (Some(a), Some(b)) => a.digest() == b.digest() && self.spec.told_name() == other.spec.told_name(),
+            _ => false,
+        }
     }
 
     /// Counts a call of it as running until the guard is dropped.
@@ -188,7 +204,19 @@ pub enum Change {
         /// Its hooks, in order.
         hooks: Vec<NewHook>,
     },
-    /// Puts the merged settings in the place of those before them.
+    /// The same for a package that was read anew, as long as it is the one of this generation: what the embedder
+    /// dropped or loaded meanwhile stays as it is. A guarded reload.
+    Renew {
+        /// Which set.
+        key: SetKey,
+        /// The generation that it was read for.
+        since: Generation,
+        /// Where it is asked.
+        reach: Reach,
+        /// Its hooks, in order.
+        hooks: Vec<NewHook>,
+    },
+    /// Puts the merged settings in the place of those before them. A guarded reload.
     Settings {
         /// Their hooks, in order.
         hooks: Vec<NewHook>,
@@ -196,6 +224,8 @@ pub enum Change {
         disabled: Disabled,
         /// Whether the project is trusted.
         trust: Trust,
+        /// What the files hold and took away again, for those who ask why a hook is gone.
+        taken: Vec<Taken>,
     },
     /// Adds hooks from code; one of the same event and name takes the former one's place.
     Add {
@@ -230,7 +260,7 @@ pub enum Change {
 pub struct Applied {
     /// The registry's revision from now on.
     pub revision: Revision,
-    /// The generation that was registered; 0 where none was.
+    /// The generation that was registered; 0 where none was, since what was to be renewed is no longer there, too.
     pub generation: Generation,
     /// How many hooks of each source were registered.
     pub registered: Vec<Count>,
@@ -254,25 +284,21 @@ fn counts(hooks: &[Arc<Hook>]) -> Vec<Count> {
     counts
 }
 
-#[derive(Clone, Debug)]
-struct Set {
-    key: SetKey,
-    hooks: Vec<Arc<Hook>>,
-}
-
 /// The registry as it was at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
     /// How often the registry was changed before.
     pub revision: Revision,
-    /// What user settings switch off.
-    pub disabled: Disabled,
     /// Whether the project is trusted, as it is registered here.
     pub trust: Trust,
     /// Whether the registry is closed: nobody is registered, and never will be.
     pub closed: bool,
+    reading: Reading,
+    switches: Switches,
     sets: Vec<Set>,
     by_event: HashMap<EventName, AtEvent>,
+    /// The addresses of the hooks that are only kept until a reading is accepted.
+    kept: HashSet<usize>,
 }
 
 /// Who is registered for one event.
@@ -284,20 +310,43 @@ struct AtEvent {
 
 impl Default for Snapshot {
     fn default() -> Self {
-        Self::new(Revision::default(), Vec::new(), Disabled::default(), Trust::Untrusted)
+        Self::new(Revision::default(), Reading::default(), Draft::empty())
     }
 }
 
 impl Snapshot {
-    fn new(revision: Revision, sets: Vec<Set>, disabled: Disabled, trust: Trust) -> Self {
+    fn new(revision: Revision, reading: Reading, draft: Draft) -> Self {
+        let Draft { sets, switches, trust, closed, .. } = draft;
         let mut by_event: HashMap<EventName, AtEvent> = HashMap::new();
-        for hook in sets.iter().flat_map(|set| &set.hooks) {
+        for hook in sets.iter().flat_map(Set::hooks) {
             by_event.entry(hook.spec.event.clone()).or_default().hooks.push(hook.clone());
         }
         for at in by_event.values_mut() {
-            at.entries = at.hooks.iter().map(|hook| hook.entry(&disabled)).collect();
+            at.entries = at.hooks.iter().map(|hook| hook.entry(&switches)).collect();
         }
-        Self { revision, disabled, trust, closed: false, sets, by_event }
+        let kept = sets.iter().flat_map(|set| &set.entries).filter(|entry| entry.is_kept());
+        let kept = kept.map(|entry| address(&entry.hook)).collect();
+        Self { revision, trust, closed, reading, switches, sets, by_event, kept }
+    }
+
+    /// Whether user settings switch `hook` off, and nobody has still to accept that.
+    pub fn is_disabled(&self, hook: &Hook) -> bool {
+        self.switches.off(hook)
+    }
+
+    /// Whether `hook` is no longer in the files, and is only kept until that is accepted.
+    pub fn is_kept(&self, hook: &Arc<Hook>) -> bool {
+        self.kept.contains(&address(hook))
+    }
+
+    /// What the last readings would have taken from gates; `None` where nothing waits.
+    pub fn waiting(&self) -> Option<Waiting> {
+        Waiting::of(self.reading, &self.sets, &self.switches)
+    }
+
+    /// The generation of the set of this key, where there is one.
+    pub fn generation(&self, key: &SetKey) -> Option<Generation> {
+        self.sets.iter().find(|set| set.key == *key).map(|set| set.generation)
     }
 
     /// The hooks of this event, in the order in which they are asked.
@@ -323,8 +372,12 @@ impl Snapshot {
 
     /// Every hook, in order of source and place.
     pub fn hooks(&self) -> impl Iterator<Item = &Arc<Hook>> {
-        self.sets.iter().flat_map(|set| &set.hooks)
+        self.sets.iter().flat_map(Set::hooks)
     }
+}
+
+fn address(hook: &Arc<Hook>) -> usize {
+    Arc::as_ptr(hook).addr()
 }
 
 /// The registry.
@@ -332,9 +385,15 @@ impl Snapshot {
 pub struct Registry {
     current: ArcSwap<Snapshot>,
     generations: Mutex<HashMap<Counter, Generation>>,
+    reloading: Reloading,
 }
 
 impl Registry {
+    /// An empty one.
+    pub fn new(reloading: Reloading) -> Self {
+        Self { reloading, ..Self::default() }
+    }
+
     /// The registry as it is now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current.load_full()
@@ -348,27 +407,44 @@ impl Registry {
         if before.closed {
             return Applied::nothing(before.revision);
         }
-        let mut draft = Draft {
-            sets: before.sets.clone(),
-            disabled: before.disabled.clone(),
-            trust: before.trust,
-            closed: false,
-            gone: Vec::new(),
-            cancels: false,
-        };
+        let mut draft = Draft::of(&before, self.reloading);
         let generation = draft.change(change, &mut generations);
-        let registered = draft.registered(&before);
+        self.swap(&before, draft, generation)
+    }
+
+    /// Lets go of what waits, where what waits is this reading.
+    ///
+    /// # Errors
+    ///
+    /// What waits instead, where it is another; then nothing has changed.
+    pub fn accept(&self, reading: Reading) -> Result<Applied, Option<Waiting>> {
+        let _one_writer = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.current.load_full();
+        match before.waiting() {
+            Some(waiting) if waiting.reading == reading => {
+                let mut draft = Draft::of(&before, self.reloading);
+                draft.accept();
+                Ok(self.swap(&before, draft, Generation(0)))
+            }
+            other => Err(other),
+        }
+    }
+
+    fn swap(&self, before: &Snapshot, mut draft: Draft, generation: Generation) -> Applied {
+        draft.settle();
+        let registered = draft.registered(before);
         let revision = Revision(before.revision.0 + 1);
-        let snapshot = Snapshot::new(revision, draft.sets, draft.disabled, draft.trust);
-        self.current.store(Arc::new(Snapshot { closed: draft.closed, ..snapshot }));
-        let dropped = Dropped::of(&draft.gone);
-        if draft.cancels {
+        let reading = draft.reading(before);
+        let (gone, cancels) = (std::mem::take(&mut draft.gone), draft.cancels);
+        self.current.store(Arc::new(Snapshot::new(revision, reading, draft)));
+        let dropped = Dropped::of(&gone);
+        if cancels {
             // Only now: who is cancelled asks again, and is to meet the new set.
-            for hook in &draft.gone {
+            for hook in &gone {
                 hook.life.send_replace(Life::Cancelled);
             }
         }
-        Applied { revision, generation, registered, dropped, gone: draft.gone, closed: false }
+        Applied { revision, generation, registered, dropped, gone, closed: false }
     }
 }
 
@@ -377,114 +453,6 @@ impl Applied {
     fn nothing(revision: Revision) -> Self {
         let (registered, gone) = (Vec::new(), Vec::new());
         Self { revision, generation: Generation(0), registered, dropped: Dropped::default(), gone, closed: true }
-    }
-}
-
-/// The sets of a snapshot to come.
-struct Draft {
-    sets: Vec<Set>,
-    disabled: Disabled,
-    trust: Trust,
-    closed: bool,
-    gone: Vec<Arc<Hook>>,
-    cancels: bool,
-}
-
-impl Draft {
-    /// What was not there before.
-    fn registered(&self, before: &Snapshot) -> Vec<Count> {
-        let known: HashSet<_> = before.hooks().map(Arc::as_ptr).collect();
-        let new = self.sets.iter().flat_map(|set| &set.hooks).filter(|hook| !known.contains(&Arc::as_ptr(hook)));
-        counts(&new.cloned().collect::<Vec<_>>())
-    }
-
-    fn change(&mut self, change: Change, generations: &mut HashMap<Counter, Generation>) -> Generation {
-        let mut next = |key: &SetKey| {
-            let counter = generations.entry(key.counter()).or_default();
-            counter.0 += 1;
-            *counter
-        };
-        match change {
-            Change::Replace { key, reach, hooks } => {
-                let generation = next(&key);
-                let hooks = hooks.into_iter().map(|hook| Hook::new(hook, generation, &reach)).collect();
-                self.put(key, hooks);
-                generation
-            }
-            Change::Settings { hooks, disabled, trust } => {
-                let generation = next(&SetKey::Settings);
-                let hooks = hooks.into_iter().map(|hook| Hook::new(hook, generation, &Reach::Everywhere)).collect();
-                self.put(SetKey::Settings, hooks);
-                self.disabled = disabled;
-                self.trust = trust;
-                generation
-            }
-            Change::Add { source, reach, hooks } => {
-                let key = SetKey::Code(source);
-                let generation = next(&key);
-                let new = hooks.into_iter().map(|hook| Hook::new(hook, generation, &reach));
-                self.add(key, new);
-                generation
-            }
-            Change::Remove { source, event, name } => {
-                self.drop_where(|h| h.source == source && h.spec.event == event && h.spec.name == name);
-                Generation(0)
-            }
-            Change::RemoveAllNow(sources) => {
-                self.drop_where(|h| sources.covers(&h.source));
-                self.cancels = true;
-                Generation(0)
-            }
-            Change::EndSession(session) => {
-                self.drop_where(|h| h.source == Source::Session(session.clone()) || h.reach.ends_with(&session));
-                Generation(0)
-            }
-            Change::Close => {
-                self.drop_where(|_| true);
-                (self.cancels, self.closed) = (true, true);
-                Generation(0)
-            }
-            Change::RemoveAll(sources) => {
-                self.drop_where(|h| sources.covers(&h.source));
-                Generation(0)
-            }
-        }
-    }
-
-    fn put(&mut self, key: SetKey, hooks: Vec<Arc<Hook>>) {
-        match self.sets.iter_mut().find(|set| set.key == key) {
-            Some(set) => self.gone.append(&mut std::mem::replace(&mut set.hooks, hooks)),
-            None => {
-                let at = self.sets.partition_point(|set| set.key.rank() <= key.rank());
-                self.sets.insert(at, Set { key, hooks });
-            }
-        }
-    }
-
-    fn add(&mut self, key: SetKey, new: impl Iterator<Item = Arc<Hook>>) {
-        let mut hooks = self.sets.iter().find(|set| set.key == key).map_or_else(Vec::new, |set| set.hooks.clone());
-        for hook in new {
-            let same = |old: &Arc<Hook>| {
-                old.spec.event == hook.spec.event && old.spec.name == hook.spec.name && old.reach == hook.reach
-            };
-            match hooks.iter().position(same) {
-                Some(at) => self.gone.push(std::mem::replace(&mut hooks[at], hook)),
-                None => hooks.push(hook),
-            }
-        }
-        match self.sets.iter_mut().find(|set| set.key == key) {
-            Some(set) => set.hooks = hooks,
-            None => self.put(key, hooks),
-        }
-    }
-
-    fn drop_where(&mut self, gone: impl Fn(&Hook) -> bool) {
-        for set in &mut self.sets {
-            let (dropped, kept) = std::mem::take(&mut set.hooks).into_iter().partition(|hook| gone(hook));
-            set.hooks = kept;
-            self.gone.extend::<Vec<_>>(dropped);
-        }
-        self.sets.retain(|set| !set.hooks.is_empty());
     }
 }
 
@@ -520,6 +488,7 @@ mod tests {
             hooks: vec![hook("user", &user)],
             disabled: Disabled::default(),
             trust: Trust::Untrusted,
+            taken: Vec::new(),
         });
         add(&registry, Source::Managed, &["managed"]);
         assert_eq!(names(&registry), ["managed", "sdk", "user", "plugin-b", "plugin-a", "skill", "session"]);

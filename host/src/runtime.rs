@@ -6,8 +6,12 @@ mod auditing;
 mod build;
 mod events;
 mod fake;
+mod guarded;
 mod load;
+#[cfg_attr(not(feature = "watch"), expect(dead_code, reason = "kept for those who watch"))]
+mod origins;
 mod package;
+mod reading;
 mod recording;
 #[cfg(feature = "wasm")]
 mod sandbox;
@@ -20,6 +24,8 @@ mod tests;
 mod trusting;
 mod verdicts;
 mod wanted;
+#[cfg(feature = "watch")]
+mod watching;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -28,10 +34,13 @@ use tokio::sync::OnceCell;
 use auditing::Occasion;
 pub use build::{BuildError, RuntimeBuilder};
 pub use fake::FakeRuntime;
+pub use guarded::{Accepted, Refused};
 pub use load::{LoadError, Loaded, PluginError};
 pub use package::PackageFiles;
 pub use shutdown::Shutdown;
 pub use wanted::Unfit;
+#[cfg(feature = "watch")]
+pub use watching::{WatchError, Watching};
 
 use crate::bus::{Record, Records};
 use crate::diagnostic::Diagnostic;
@@ -109,7 +118,7 @@ impl Runtime {
 
     /// Whether user settings switch a registered hook off: it stays registered and is not asked.
     pub fn is_disabled(&self, hook: &Hook) -> bool {
-        self.dispatcher.registry.snapshot().disabled.covers(hook)
+        self.dispatcher.registry.snapshot().is_disabled(hook)
     }
 
     /// The registry's revision.
@@ -136,6 +145,8 @@ impl Runtime {
             hooks.push(NewHook::new(spec, source.clone()));
         }
         let applied = shutdown::taken(self.apply(Change::Add { source, reach, hooks }))?;
+        // Settings may switch off what has only come now.
+        self.tell_what_waits();
         Ok(Registered { generation: applied.generation, revision: applied.revision, dropped: applied.dropped })
     }
 
@@ -176,11 +187,15 @@ impl Runtime {
     fn apply(&self, change: Change) -> Applied {
         let occasion = Occasion::of(&change);
         let mut applied = self.dispatcher.registry.apply(change);
+        self.tell(&mut applied, &occasion);
+        applied
+    }
+
+    fn tell(&self, applied: &mut Applied, occasion: &Occasion) {
         let bus = &self.dispatcher.bus;
         applied.dropped.counts.iter().for_each(|count| bus.tell(|| Record::Dropped(count.clone())));
         applied.registered.iter().for_each(|count| bus.tell(|| Record::Registered(count.clone())));
-        self.keep_record(std::mem::take(&mut applied.gone), &occasion);
-        applied
+        self.keep_record(std::mem::take(&mut applied.gone), occasion);
     }
 
     /// The revision counts changes, and most sessions end without one.

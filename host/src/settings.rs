@@ -8,7 +8,7 @@ mod merge;
 mod programs;
 
 pub use crate::wire::settings::{FileRef, Parsed};
-pub use locate::{locate, read};
+pub use locate::{candidates, locate, read};
 pub use merge::{Dropped, Merged, Why, merge};
 pub(crate) use programs::is_runner;
 pub use programs::missing_programs;

@@ -14,8 +14,10 @@ mod examples;
 mod explain;
 mod gate;
 mod generations;
+mod guarded;
 #[cfg(target_os = "linux")]
 mod memory;
+mod place;
 mod plugins;
 mod program;
 mod prompts;
@@ -24,3 +26,4 @@ mod settings;
 mod shutdown;
 mod spans;
 mod trust;
+mod watching;

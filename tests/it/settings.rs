@@ -1,59 +1,16 @@
 //! Settings files as a host lives with them: broken, replaced, reloaded.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tacklebox::event::{PreToolUse, ToolCall};
 use tacklebox::policy::Trust;
 use tacklebox::report::Skipped;
 use tacklebox::source::{Reach, Source};
-use tacklebox::surroundings::Surroundings;
 use tacklebox::{HookRuntime as _, Runtime};
-use tempfile::TempDir;
 
 use crate::agent::{Seen, bash, cx, spy};
-
-/// A home and a project, with a settings file each where one is given.
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        for folder in [place.home(), place.project()] {
-            std::fs::create_dir_all(folder.join(".freecode")).unwrap();
-        }
-        place
-    }
-
-    fn home(&self) -> PathBuf {
-        self.0.path().join("home")
-    }
-
-    fn project(&self) -> PathBuf {
-        self.0.path().join("project")
-    }
-
-    fn user(&self, text: impl ToString) {
-        write(&self.home().join(".freecode/settings.json"), text);
-    }
-
-    fn project_says(&self, text: impl ToString) {
-        write(&self.project().join(".freecode/settings.json"), text);
-    }
-
-    fn surroundings(&self) -> Surroundings {
-        Surroundings { home: Some(self.home()), ..Surroundings::of_this_process(self.project()) }
-    }
-
-    async fn host(&self) -> Runtime {
-        Runtime::builder(Trust::Trusted, self.surroundings()).build().await.unwrap()
-    }
-}
-
-fn write(path: &Path, text: impl ToString) {
-    #[expect(clippy::disallowed_methods, reason = "a test lays its own files")]
-    std::fs::write(path, text.to_string()).unwrap();
-}
+use crate::place::{Place, said, write};
 
 fn pre_tool_use(entry: Value) -> Value {
     json!({"hooks": {"PreToolUse": [entry]}})
@@ -65,10 +22,6 @@ fn guard() -> Value {
 
 async fn is_blocked(host: &Runtime) -> bool {
     matches!(host.pre_tool_use(&bash("ls"), &cx()).await.verdict, PreToolUse::Blocked { .. })
-}
-
-fn said(host: &Runtime) -> String {
-    host.diagnostics().iter().map(|said| said.to_string() + "\n").collect()
 }
 
 #[tokio::test]
@@ -155,7 +108,7 @@ async fn a_user_switches_off_the_hooks_of_plugins_and_skills_but_not_the_embedde
 async fn an_entry_names_a_plugin_and_gives_it_its_config() {
     let place = Place::new();
     let component = Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins/no-rm-rf/no-rm-rf.wasm");
-    std::fs::copy(component, place.project().join(".freecode/guard.wasm")).unwrap();
+    std::fs::copy(component, place.path("project/.freecode/guard.wasm")).unwrap();
     let entry =
         |plugin: &str| json!({"name": "guard", "type": "callback", "plugin": plugin, "config": {"deny": ["ls"]}});
     place.project_says(pre_tool_use(entry("guard.wasm")));
@@ -176,10 +129,10 @@ async fn without_trust_a_projects_hooks_are_not_even_matched() {
     let place = Place::new();
     place.project_says(pre_tool_use(json!({"name": "theirs", "command": "touch ran"})));
     let host = Runtime::builder(Trust::Untrusted, place.surroundings()).build().await.unwrap();
-    let answer = host.pre_tool_use(&bash("ls"), &cx().cwd(place.project())).await;
+    let answer = host.pre_tool_use(&bash("ls"), &cx().cwd(place.path("project"))).await;
     assert_eq!(answer.verdict, PreToolUse::Untrusted);
     assert!(answer.report.hooks.is_empty());
-    assert!(!place.project().join("ran").exists());
+    assert!(!place.path("project/ran").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -199,7 +152,7 @@ async fn a_payload_of_20_mb_reaches_every_kind_of_guard() {
 async fn a_reload_over_a_half_written_plugin_keeps_the_one_that_answered() {
     let place = Place::new();
     let component = Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins/no-rm-rf/no-rm-rf.wasm");
-    let copy = place.project().join(".freecode/guard.wasm");
+    let copy = place.path("project/.freecode/guard.wasm");
     std::fs::copy(component, &copy).unwrap();
     place.project_says(pre_tool_use(json!({"name": "guard", "type": "callback", "plugin": "guard.wasm"})));
     let host = place.host().await;
@@ -217,7 +170,7 @@ async fn a_file_that_comes_back_within_its_grace_has_lost_nothing() {
     let place = Place::new();
     place.user(pre_tool_use(guard()));
     let host = std::sync::Arc::new(place.host().await);
-    let file = place.home().join(".freecode/settings.json");
+    let file = place.path("home/.freecode/settings.json");
     std::fs::remove_file(&file).unwrap();
     let reloading = tokio::spawn({
         let host = host.clone();

@@ -8,7 +8,7 @@ use tacklebox::event::PreToolUse;
 use tacklebox::outcome::{Cause, Outcome};
 use tacklebox::surroundings::Surroundings;
 use tacklebox::trust::{Root, TrustStore};
-use tacklebox::{HookRuntime as _, Runtime};
+use tacklebox::{HookRuntime as _, Runtime, RuntimeBuilder};
 
 use crate::agent::{bash, cx};
 use crate::program::{Said, World};
@@ -170,6 +170,10 @@ struct Host {
 impl Host {
     /// Trusts the project as it is where it `is_trusted`.
     async fn new(world: World, trusted: bool) -> Self {
+        Self::built(world, trusted, |builder| builder).await
+    }
+
+    async fn built(world: World, trusted: bool, with: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder) -> Self {
         let surroundings = surroundings(&world);
         let mut store = TrustStore::at(world.path("store/trust.json"));
         let before = Runtime::builder(store.clone(), surroundings.clone()).build().await.unwrap();
@@ -177,7 +181,7 @@ impl Host {
             let root = Root::of(&surroundings).unwrap();
             store.trust(root.real(), before.brought().unwrap().digest()).unwrap();
         }
-        let runtime = Runtime::builder(store, surroundings).build().await.unwrap();
+        let runtime = with(Runtime::builder(store, surroundings)).build().await.unwrap();
         Self { world, runtime }
     }
 
@@ -226,6 +230,28 @@ async fn what_was_trusted_stays_in_force_until_the_new_one_is_trusted() {
     host.world.lay(SETTINGS, says("third").as_bytes());
     host.runtime.trust(digest).await;
     assert_eq!(host.reason().await, "second");
+}
+
+#[tokio::test]
+async fn a_guarded_host_adds_nothing_without_trust_and_takes_nothing_with_it() {
+    let host = Host::built(World::with(&says("first")), true, RuntimeBuilder::guarded_reload).await;
+    let hooks = || host.runtime.hooks().len();
+    // A project that brings nothing needs no trust, and takes its guard with it all the same.
+    host.world.lay(SETTINGS, b"{}");
+    host.runtime.reload().await;
+    assert_eq!((host.reason().await.as_str(), hooks()), ("first", 1));
+    host.world.lay(SETTINGS, guard("exit 0").as_bytes());
+    let shown = host.runtime.waiting().unwrap();
+    host.runtime.reload().await;
+    assert_eq!((host.reason().await.as_str(), hooks()), ("first", 1));
+    assert_eq!(host.runtime.waiting().as_ref(), Some(&shown), "what is not trusted is no reading");
+    // Who trusts what is there now has not been shown what is gone.
+    host.runtime.trust(host.runtime.brought().unwrap().digest()).await;
+    assert_eq!((host.reason().await.as_str(), hooks()), ("first", 2));
+    let waiting = host.runtime.waiting().unwrap();
+    assert!(host.runtime.accept(shown.reading).is_err());
+    host.runtime.accept(waiting.reading).unwrap();
+    assert!(matches!(host.verdict().await, PreToolUse::Proceed { .. }));
 }
 
 #[tokio::test]

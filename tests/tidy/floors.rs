@@ -12,7 +12,7 @@ const FLOORS: [(&str, &[&str]); 7] = [
     ("words", &["diagnostic", "event", "id", "outcome", "source", "surroundings", "text"]),
     ("rules", &["ask", "hook", "matching", "plugin", "policy", "port", "record", "report", "wire"]),
     ("state", &["aside", "bus", "once", "registry", "session", "settings", "trust"]),
-    ("effects", &["executor", "provider", "sink", "wasm"]),
+    ("effects", &["executor", "provider", "sink", "wasm", "watch"]),
     ("conduct", &["dispatch", "gate"]),
     ("runtime", &["runtime"]),
     ("cli", &["cli"]),

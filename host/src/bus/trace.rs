@@ -28,6 +28,7 @@ pub(super) fn tell(record: &Record) {
             tracing::debug!(%source, generation = generation.0, count, "dropped");
         }
         Record::Reloaded { revision, hooks } => tracing::debug!(revision = revision.0, hooks, "reloaded"),
+        Record::Waiting { reading, hooks } => tracing::debug!(reading = reading.0, hooks, "waiting"),
         Record::Warning(said) => warn(said),
     }
 }

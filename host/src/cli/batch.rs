@@ -1,10 +1,13 @@
 //! `tacklebox run --batch`: an announcement a line in, a verdict a line out, in order, in one process.
 //!
-//! A line that cannot be read is answered with `{"error": ..}`, and the batch goes on.
+//! A line that cannot be read is answered with `{"error": ..}`, and the batch goes on. Where settings and plugins are
+//! watched, what is said of their changes goes into the next verdict's warnings.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
+use std::slice;
+use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context as _, bail};
@@ -12,6 +15,7 @@ use serde::Serialize;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::Runtime;
+use crate::bus::{Heard, Record, Records};
 
 use super::announcement::Announcement;
 use super::exit::Exit;
@@ -19,7 +23,7 @@ use super::fault::Fault;
 use super::host::{self, HostArgs};
 use super::moment::Moment;
 use super::out;
-use super::records::Records;
+use super::records::RecordFile;
 use super::verdict::VerdictJson;
 
 /// Where lines come from.
@@ -39,10 +43,23 @@ pub(super) fn open(file: &Path) -> anyhow::Result<Lines> {
     Ok(Box::new(BufReader::new(opened)))
 }
 
+/// Whether changes of settings and plugins are taken while the batch goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Changes {
+    /// They are for the next batch.
+    Left,
+    /// As they come.
+    Taken,
+}
+
 /// Answers each line before the next one is asked about.
-pub(super) async fn run(lines: Lines, host: HostArgs, records: Records) -> anyhow::Result<Exit> {
-    let runtime = host.open_with(|builder| records.of(builder)).await?;
+pub(super) async fn run(lines: Lines, host: HostArgs, records: RecordFile, changes: Changes) -> anyhow::Result<Exit> {
+    let runtime = Arc::new(host.open_with(|builder| records.of(builder)).await?);
     let mut before = host::said(&runtime.diagnostics());
+    let mut watching = match changes {
+        Changes::Taken => Some((runtime.listen(), runtime.watch()?)),
+        Changes::Left => None,
+    };
     let mut lines = read(lines)?;
     let mut exit = Exit::Fine;
     while let Some(line) = lines.recv().await {
@@ -50,6 +67,7 @@ pub(super) async fn run(lines: Lines, host: HostArgs, records: Records) -> anyho
         if line.trim_ascii().is_empty() {
             continue;
         }
+        before.extend(watching.iter_mut().flat_map(|(news, _)| warnings(news)));
         match answer(&line, &runtime, &mut before).await {
             Ok(verdict) => out::json(&verdict)?,
             Err(error) => {
@@ -64,7 +82,23 @@ pub(super) async fn run(lines: Lines, host: HostArgs, records: Records) -> anyho
     }
 }
 
-/// `before` is what was said at loading; the first verdict takes it along.
+/// What was said since the last line.
+fn warnings(news: &mut Records) -> Vec<String> {
+    let mut said = Vec::new();
+    while let Some(heard) = news.try_next() {
+        match heard {
+            Heard::Missed(count) => said.push(format!("{count} records of what happened were missed")),
+            Heard::Record(record) => {
+                if let Record::Warning(diagnostic) = &*record {
+                    said.extend(host::said(slice::from_ref(diagnostic)));
+                }
+            }
+        }
+    }
+    said
+}
+
+/// `before` is what was said before this line; this verdict takes it along.
 async fn answer(line: &[u8], runtime: &Runtime, before: &mut Vec<String>) -> anyhow::Result<VerdictJson> {
     let (moment, cx, doubts) = Moment::of(Announcement::read(line)?)?;
     let answered = moment.announce(runtime, &cx).await;

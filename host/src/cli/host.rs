@@ -37,7 +37,7 @@ pub(super) struct HostArgs {
 }
 
 impl HostArgs {
-    /// Builds it.
+    /// Builds it, guarded: a batch that watches its settings does not lose a guard to them.
     pub(super) async fn open(&self) -> anyhow::Result<Runtime> {
         self.open_with(|builder| builder).await
     }
@@ -52,7 +52,7 @@ impl HostArgs {
             true => Trust::Trusted.into(),
             false => TrustStore::of_this_user(&surroundings).into(),
         };
-        let mut builder = Runtime::builder(trust, surroundings.clone()).compile_cache();
+        let mut builder = Runtime::builder(trust, surroundings.clone()).compile_cache().guarded_reload();
         if let Some(provider) = Provider::of(&surroundings) {
             builder = builder.model(model(provider));
         }

@@ -9,9 +9,9 @@ use crate::sink::JsonLines;
 use super::fault::Fault;
 
 /// The file, where one is named.
-pub(super) struct Records(Option<Arc<JsonLines>>);
+pub(super) struct RecordFile(Option<Arc<JsonLines>>);
 
-impl Records {
+impl RecordFile {
     /// Opens it.
     pub(super) fn open(file: Option<&Path>) -> anyhow::Result<Self> {
         let Some(file) = file else { return Ok(Self(None)) };

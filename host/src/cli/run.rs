@@ -9,11 +9,12 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Decision;
 
 use super::announcement::{Announcement, absolute, event, object};
+use super::batch::Changes;
 use super::exit::Exit;
 use super::fault::Fault;
 use super::host::{self, HostArgs};
 use super::moment::Moment;
-use super::records::Records;
+use super::records::RecordFile;
 use super::verdict::VerdictJson;
 use super::{batch, conduct, out, view};
 
@@ -33,6 +34,8 @@ Examples:
     tacklebox run --batch calls.jsonl --trust
   Keep a line of each dispatch, who ran and what was decided, without any contents:
     tacklebox run --batch calls.jsonl --trust --records records.jsonl
+  The same as long as somebody writes lines, with settings and plugins as they are by then:
+    tacklebox run --batch - --watch
 
 A line of a batch: {\"event\", \"tool\", \"input\", \"output\", \"session\", \"cwd\", \"turn\", \"agentId\", \"agentType\", \"agentDepth\"}
 Exit codes: 0 allowed, 2 blocked, denied or a gate without trust, 3 ask, 1 a fault or a bad line of a batch";
@@ -49,6 +52,10 @@ pub(super) struct Args {
     /// Append a JSON line a dispatch to this file, with digests instead of contents
     #[arg(long, value_name = "FILE")]
     records: Option<PathBuf>,
+    /// With `--batch`: take changes of settings and plugins as they come. What they would take from a gate stays in force
+    /// until the end of the batch; what there is to say of them is among the next verdict's warnings
+    #[arg(long, requires = "batch")]
+    watch: bool,
     #[command(flatten)]
     host: HostArgs,
     /// Print the verdict as JSON
@@ -80,11 +87,12 @@ pub(super) struct SaidArgs {
 
 /// Announces.
 pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
-    let records = Records::open(args.records.as_deref())?;
+    let records = RecordFile::open(args.records.as_deref())?;
     match &args.batch {
         Some(file) => {
             let lines = batch::open(file)?;
-            conduct::run(batch::run(lines, args.host, records))
+            let changes = if args.watch { Changes::Taken } else { Changes::Left };
+            conduct::run(batch::run(lines, args.host, records, changes))
         }
         None => {
             let said = args.said.announcement()?;
@@ -93,7 +101,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
     }
 }
 
-async fn once(said: Announcement, host: HostArgs, records: Records, json: bool) -> anyhow::Result<Exit> {
+async fn once(said: Announcement, host: HostArgs, records: RecordFile, json: bool) -> anyhow::Result<Exit> {
     let (moment, cx, doubts) = Moment::of(said)?;
     let runtime = host.open_with(|builder| records.of(builder)).await?;
     let before: Vec<_> = host::said(&runtime.diagnostics()).into_iter().chain(doubts).collect();

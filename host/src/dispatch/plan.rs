@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::event::Context;
 use crate::hook::sight::{Miss, Sight};
-use crate::registry::{Disabled, Hook, Snapshot};
+use crate::registry::{Hook, Snapshot};
 use crate::report::Skipped;
 use crate::source::{Source, SourceKind};
 
@@ -43,8 +43,8 @@ impl Plan {
         let mut candidates: Vec<Candidate> = Vec::new();
         for hook in snapshot.at(&sight.event.name) {
             if hook.reach.covers(&cx.session, &cx.root_session) {
-                let fit = fit(hook, sight, &snapshot.disabled, &candidates);
-                let disabled = snapshot.disabled.covers(hook);
+                let disabled = snapshot.is_disabled(hook);
+                let fit = fit(hook, sight, disabled, &candidates);
                 candidates.push(Candidate { hook: hook.clone(), fit, disabled });
             }
         }
@@ -61,11 +61,11 @@ impl Plan {
     }
 }
 
-fn fit(hook: &Hook, sight: &Sight<'_>, disabled: &Disabled, before: &[Candidate]) -> Fit {
+fn fit(hook: &Hook, sight: &Sight<'_>, disabled: bool, before: &[Candidate]) -> Fit {
     if let Err(miss) = sight.of(&hook.spec) {
         return Fit::Missed(miss);
     }
-    if disabled.covers(hook) {
+    if disabled {
         return Fit::Kept(Skipped::Disabled);
     }
     let twin = |candidate: &Candidate| matches!(candidate.fit, Fit::Asked) && equals(&candidate.hook, hook);
@@ -78,18 +78,9 @@ fn fit(hook: &Hook, sight: &Sight<'_>, disabled: &Disabled, before: &[Candidate]
 /// Whether two hooks would do the same: settings scopes count together, each plugin and skill apart.
 pub(super) fn equals(a: &Hook, b: &Hook) -> bool {
     let together = a.source == b.source || (settings(&a.source) && settings(&b.source));
-    together && a.spec.same_effect(&b.spec) && same_code(a, b)
+    together && a.spec.same_effect(&b.spec) && a.same_code(b)
 }
 
 fn settings(source: &Source) -> bool {
     source.kind() == SourceKind::Settings
-}
-
-/// Which of a plugin's hooks is asked depends on the name it is told.
-fn same_code(a: &Hook, b: &Hook) -> bool {
-    match (&a.code, &b.code) {
-        (None, None) => true,
-        (Some(x), Some(y)) => x.digest() == y.digest() && a.spec.told_name() == b.spec.told_name(),
-        _ => false,
-    }
 }

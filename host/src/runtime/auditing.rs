@@ -25,7 +25,9 @@ impl Occasion {
         let why = match change {
             Change::EndSession(_) => DroppedBy::SessionEnd,
             Change::Remove { .. } | Change::RemoveAll(_) | Change::RemoveAllNow(_) => DroppedBy::Unregistered,
-            Change::Add { .. } | Change::Replace { .. } | Change::Settings { .. } => DroppedBy::Replaced,
+            Change::Add { .. } | Change::Replace { .. } | Change::Renew { .. } | Change::Settings { .. } => {
+                DroppedBy::Replaced
+            }
             Change::Close => DroppedBy::Shutdown,
         };
         let session = match change {
@@ -33,6 +35,11 @@ impl Occasion {
             _ => None,
         };
         Self { why, session }
+    }
+
+    /// A reading that waited.
+    pub(super) fn accepted() -> Self {
+        Self { why: DroppedBy::Replaced, session: None }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
 use crate::port::{Audit, Model, Ports, Sink};
-use crate::registry::Registry;
+use crate::registry::{Registry, Reloading};
 use crate::session::OpenSessions;
 use crate::source::Source;
 use crate::surroundings::Surroundings;
@@ -37,6 +37,7 @@ use super::load::Loading;
 /// - the compiled code of plugins is kept nowhere: each host compiles anew
 /// - budget: none; a dispatch may take as long as its hooks may together
 /// - audit: none; nothing is counted
+/// - not guarded: a reload is whole, and takes from gates what is no longer in the files
 /// - not strict: what is wrong with a settings file is said, and the rest of it works
 #[derive(Debug)]
 pub struct RuntimeBuilder {
@@ -49,6 +50,7 @@ pub struct RuntimeBuilder {
     view: InputView,
     settings: bool,
     strict: bool,
+    reloading: Reloading,
     compile_cache: Option<PathBuf>,
     budget: Option<Duration>,
 }
@@ -85,6 +87,7 @@ impl RuntimeBuilder {
             view: InputView::default(),
             settings: true,
             strict: false,
+            reloading: Reloading::Whole,
             compile_cache: None,
             budget: None,
         }
@@ -178,6 +181,17 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Guards the gates against reloads: what is new counts at once, but a hook on a gate that is gone, has changed in any
+    /// way, is replaced or disabled, or whose plugin has other bytes, stays in force until [`Runtime::accept`]. An agent
+    /// that can write its user's settings or plugins must not disarm its guards.
+    ///
+    /// What the embedder itself registers, loads and drops is its own word, and is done at once.
+    #[must_use]
+    pub fn guarded_reload(mut self) -> Self {
+        self.reloading = Reloading::Guarded;
+        self
+    }
+
     /// Takes what is wrong with hooks on gates for an error.
     #[must_use]
     pub fn strict(mut self) -> Self {
@@ -194,7 +208,7 @@ impl RuntimeBuilder {
     pub async fn build(self) -> Result<Runtime, BuildError> {
         let runtime = Runtime {
             dispatcher: Dispatcher {
-                registry: Registry::default(),
+                registry: Registry::new(self.reloading),
                 surroundings: self.surroundings,
                 ports: self.ports,
                 tools: Arc::new(self.tools),

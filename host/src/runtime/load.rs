@@ -5,14 +5,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use crate::bus::Record;
-use crate::diagnostic::{Diagnostic, Place, printable};
+use crate::diagnostic::{Diagnostic, printable};
 use crate::hook::{HookKind, HookSpec};
-use crate::id::{Generation, HookName, Revision, SessionId};
-use crate::plugin::Digest;
-use crate::registry::{Change, Disabled, Dropped, NewHook, SetKey};
+use crate::id::{Generation, HookName, Reading, Revision, SessionId};
+use crate::plugin::{Code, Digest};
+use crate::registry::{Change, Disabled, Dropped, Hook, NewHook, Waiting};
 use crate::settings;
 use crate::source::{Reach, Source};
 use crate::trust::TrustedBy;
@@ -20,15 +19,14 @@ use crate::wire::plugin_json::ManifestError;
 use crate::wire::settings::Parsed;
 
 use super::Runtime;
+use super::guarded;
+use super::origins::{Laden, Origins, Reads};
 use super::package::Package;
 pub use super::sandbox::PluginError;
 use super::sandbox::Sandbox;
 use super::shutdown::taken;
 use super::trusting::{Standing, Trusting};
 use super::wanted::Unfit;
-
-/// How long a settings file may be gone before it counts as gone.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// Why a plugin or its package is not loaded; what was registered before stays as it is.
 #[derive(Debug, thiserror::Error)]
@@ -102,18 +100,26 @@ pub struct Loaded {
     pub dropped: Dropped,
     /// What is to be said about it.
     pub diagnostics: Vec<Diagnostic>,
+    /// What waits to be accepted, where the host is guarded.
+    pub waiting: Option<Waiting>,
 }
 
 /// What loading needs to remember.
 #[derive(Debug)]
 pub(super) struct Loading {
     pub(super) trusting: Trusting,
-    sandbox: Sandbox,
+    pub(super) sandbox: Sandbox,
     reads_settings: bool,
+    /// What is loaded, and from which files.
+    pub(super) origins: Origins,
+    /// What was last told of what waits.
+    pub(super) told: Mutex<Option<Reading>>,
     /// The last reading of each settings file that could be read.
-    good: Mutex<HashMap<PathBuf, Parsed>>,
+    pub(super) good: Mutex<HashMap<PathBuf, Parsed>>,
+    /// Closes when the host is gone, and tells those who watch when it is shut down.
+    pub(super) life: tokio::sync::watch::Sender<()>,
     /// One loading of settings at a time.
-    turn: tokio::sync::Mutex<()>,
+    pub(super) turn: tokio::sync::Mutex<()>,
 }
 
 impl Loading {
@@ -122,6 +128,9 @@ impl Loading {
             trusting: Trusting::new(by),
             sandbox: Sandbox::new(compile_cache),
             reads_settings,
+            origins: Origins::default(),
+            told: Mutex::default(),
+            life: tokio::sync::watch::Sender::default(),
             good: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
         }
@@ -136,8 +145,9 @@ impl Loading {
         self.sandbox.keeps_no_state()
     }
 
-    /// Ends the sandbox, with its thread.
+    /// Ends the watching, and the sandbox with its thread.
     pub(super) fn close(&self) {
+        self.life.send_replace(());
         self.sandbox.close();
     }
 }
@@ -156,21 +166,37 @@ impl Runtime {
         }
         let path = std::path::absolute(path.as_ref())
             .map_err(|error| LoadError::Read { path: path.as_ref().to_owned(), error })?;
-        let package = Package::load(&self.loading.sandbox, &path, &source, &self.events).await?;
-        let (specs, diagnostics) = package.hooks(&self.events)?;
-        let hooks: Vec<_> =
-            specs.into_iter().map(|spec| NewHook::answered_by(spec, source.clone(), package.code.clone())).collect();
+        let reads = Reads::default();
+        let (hooks, mut diagnostics) = self.unpack(&source, &path, &reads).await?;
         self.say(&diagnostics);
         let count = hooks.len();
-        let key = SetKey::Package(source, path.display().to_string());
-        let applied = taken(self.apply(Change::Replace { key, reach, hooks }))?;
+        let mut laden = Laden { source, path, reach, generation: Generation(0), files: reads.into_prints() };
+        let applied = taken(self.apply(Change::Replace { key: laden.key(), reach: laden.reach.clone(), hooks }))?;
+        laden.generation = applied.generation;
+        self.loading.origins.loaded(laden);
+        diagnostics.extend(self.tell_what_waits());
         Ok(Loaded {
             generation: applied.generation,
             revision: applied.revision,
             hooks: count,
             dropped: applied.dropped,
             diagnostics,
+            waiting: self.waiting(),
         })
+    }
+
+    /// Reads a package and makes its plugin and its hooks; registers nothing.
+    pub(super) async fn unpack(
+        &self,
+        source: &Source,
+        path: &Path,
+        reads: &Reads,
+    ) -> Result<(Vec<NewHook>, Vec<Diagnostic>), LoadError> {
+        let files = reads.package(path, &self.events)?;
+        let package = Package::of(files, &self.loading.sandbox, path, source).await?;
+        let (specs, said) = package.hooks(&self.events)?;
+        let hook = |spec| NewHook::answered_by(spec, source.clone(), package.code.clone());
+        Ok((specs.into_iter().map(hook).collect(), said))
     }
 
     /// Reads the settings files anew and puts their hooks in the place of those before them, as one swap.
@@ -179,7 +205,8 @@ impl Runtime {
     /// them for 2 s, since some editors save so. A hook whose plugin cannot be loaded keeps the plugin it had; where it
     /// had none, it cannot answer, and on a gate that blocks.
     ///
-    /// On a host that was shut down it registers nothing, and says so.
+    /// Where the host is guarded, what this would take from gates stays, until [`Runtime::accept`]. On a host that was shut
+    /// down it registers nothing, and says so.
     ///
     /// Where trust is a store's, what is not trusted does not take the place of what is: the project's hooks, plugins and
     /// all, stay as they were when they were trusted.
@@ -188,31 +215,37 @@ impl Runtime {
         if self.is_shut_down() {
             return self.nothing_loaded();
         }
+        let reads = Reads::default();
         let files = match self.loading.reads_settings {
             true => {
                 self.wait_for_what_vanished().await;
-                self.read_settings()
+                self.read_settings(&reads)
             }
             false => Vec::new(),
         };
-        let standing = self.loading.trusting.settle(files, &self.dispatcher.surroundings, &self.events);
+        let standing = self.loading.trusting.settle(files, &self.dispatcher.surroundings, &self.events, &reads);
         let merged = settings::merge(standing.files.clone());
         let mut diagnostics = [standing.said.as_slice(), &merged.diagnostics].concat();
-        let hooks = self.equip(merged.hooks, &standing, &mut diagnostics).await;
+        let hooks = self.equip(merged.hooks, &standing, &reads, &mut diagnostics).await;
         self.say(&diagnostics);
+        let lost = merged.dropped.iter().map(guarded::taken).collect();
         *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = merged.dropped;
         let disabled = Disabled { names: merged.user_disabled, all: merged.user_disable_all };
         let count = hooks.len();
-        let Ok(applied) = taken(self.apply(Change::Settings { hooks, disabled, trust: standing.trust })) else {
+        let Ok(applied) = taken(self.apply(Change::Settings { hooks, disabled, trust: standing.trust, taken: lost }))
+        else {
             return self.nothing_loaded();
         };
+        self.loading.origins.settings_are_from(reads.into_prints());
         self.dispatcher.bus.tell(|| Record::Reloaded { revision: applied.revision, hooks: count });
+        diagnostics.extend(self.tell_what_waits());
         Loaded {
             generation: applied.generation,
             revision: applied.revision,
             hooks: count,
             dropped: applied.dropped,
             diagnostics,
+            waiting: self.waiting(),
         }
     }
 
@@ -225,48 +258,12 @@ impl Runtime {
         self.reload().await
     }
 
-    /// Returns when every file that could be read before is there again, or [`GRACE`] is over.
-    async fn wait_for_what_vanished(&self) {
-        let until = tokio::time::Instant::now() + GRACE;
-        while self.something_vanished() && tokio::time::Instant::now() < until {
-            tokio::time::sleep(GRACE / 20).await;
-        }
-    }
-
-    fn something_vanished(&self) -> bool {
-        let good = self.loading.good.lock().unwrap_or_else(PoisonError::into_inner);
-        good.keys().any(|path| !path.exists())
-    }
-
-    fn read_settings(&self) -> Vec<Parsed> {
-        let mut good = self.loading.good.lock().unwrap_or_else(PoisonError::into_inner);
-        let surroundings = &self.dispatcher.surroundings;
-        let mut files = Vec::new();
-        for file in settings::locate(surroundings) {
-            let Some(parsed) = settings::read(&file, &self.events, surroundings) else {
-                if good.remove(&file.path).is_some() {
-                    let gone = Diagnostic::warning(Place::file(&file.path), "the file is gone, and its hooks with it");
-                    files.push(Parsed { diagnostics: vec![gone], ..Parsed::empty(file) });
-                }
-                continue;
-            };
-            if parsed.readable {
-                good.insert(file.path, parsed.clone());
-                files.push(parsed);
-            } else if let Some(before) = good.get(&file.path) {
-                files.push(Parsed { diagnostics: parsed.diagnostics, ..before.clone() });
-            } else {
-                files.push(parsed);
-            }
-        }
-        files
-    }
-
     /// Gives each hook its plugin.
     async fn equip(
         &self,
         hooks: Vec<(Source, HookSpec)>,
         standing: &Standing,
+        reads: &Reads,
         said: &mut Vec<Diagnostic>,
     ) -> Vec<NewHook> {
         let mut packages: HashMap<(Source, PathBuf), Result<Arc<Package>, String>> = HashMap::new();
@@ -283,7 +280,7 @@ impl Runtime {
             };
             let key = (source.clone(), callback.plugin.clone());
             if !packages.contains_key(&key) {
-                let loaded = self.package(standing, &key.1, &source).await;
+                let loaded = self.package(standing, &key.1, &source, reads).await;
                 packages.insert(key.clone(), loaded.map(Arc::new));
             }
             match &packages[&key] {
@@ -298,22 +295,24 @@ impl Runtime {
     }
 
     /// Compiles a plugin from the bytes that are trusted, where there are such, else from what lies there.
-    async fn package(&self, standing: &Standing, path: &Path, source: &Source) -> Result<Package, String> {
-        let sandbox = &self.loading.sandbox;
-        let loaded = match standing.plugin(source, path) {
-            Some(files) => Package::of(files?, sandbox, path, source).await,
-            None => Package::load(sandbox, path, source, &self.events).await,
+    async fn package(
+        &self,
+        standing: &Standing,
+        path: &Path,
+        source: &Source,
+        reads: &Reads,
+    ) -> Result<Package, String> {
+        let files = match standing.plugin(source, path) {
+            Some(files) => files?,
+            None => reads.package(path, &self.events).map_err(|error| error.to_string())?,
         };
-        loaded.map_err(|error| error.to_string())
+        Package::of(files, &self.loading.sandbox, path, source).await.map_err(|error| error.to_string())
     }
 
     /// A guard is not lost because its plugin cannot be read: the one that answered so far goes on, and where none did,
     /// the hook is asked and cannot answer.
     fn unequipped(&self, spec: HookSpec, source: Source, why: &str, said: &mut Vec<Diagnostic>) -> NewHook {
-        let before = self.dispatcher.registry.snapshot().at(&spec.event).iter().find_map(|hook| {
-            let same = hook.source == source && hook.spec.name == spec.name && same_plugin(&hook.spec, &spec);
-            hook.code.clone().filter(|_| same)
-        });
+        let before = self.answered_before(&spec, &source);
         let (outlook, new) = match before {
             Some(code) => ("the one that was loaded before goes on", NewHook::answered_by(spec.clone(), source, code)),
             None => {
@@ -323,6 +322,16 @@ impl Runtime {
         };
         said.push(Diagnostic::warning(spec.place, format!("its plugin is not loaded, so {outlook}: {why}")));
         new
+    }
+
+    /// The plugin that answers this hook now; of one that only waits to be let go, if no other does.
+    fn answered_before(&self, spec: &HookSpec, source: &Source) -> Option<Arc<dyn Code>> {
+        let now = self.dispatcher.registry.snapshot();
+        let same =
+            |hook: &&Arc<Hook>| hook.source == *source && hook.spec.name == spec.name && same_plugin(&hook.spec, spec);
+        let (kept, current): (Vec<_>, Vec<_>) =
+            now.at(&spec.event).iter().filter(same).partition(|hook| now.is_kept(hook));
+        current.into_iter().chain(kept).find_map(|hook| hook.code.clone())
     }
 
     /// What makes it doubtful whether a hook does what its author thinks.

@@ -18,7 +18,7 @@ use super::wanted::Wants;
 const LARGEST_MANIFEST: u64 = 1 << 20;
 
 /// The largest component that is read: 64 MiB, and a byte to see that there is more.
-const LARGEST_COMPONENT: u64 = (64 << 20) + 1;
+pub(super) const LARGEST_COMPONENT: u64 = (64 << 20) + 1;
 
 /// A plugin as it lies there, read and checked; nothing of it is compiled or run.
 #[derive(Clone, Debug)]
@@ -45,6 +45,17 @@ impl PackageFiles {
         Ok(files)
     }
 
+    /// The files that it would be read from, as far as can be told where it cannot be read.
+    pub(super) fn named(path: &Path, events: &Events) -> Vec<PathBuf> {
+        if !path.is_dir() {
+            return vec![path.to_owned()];
+        }
+        let file = path.join("plugin.json");
+        let bytes = read(&file, LARGEST_MANIFEST).unwrap_or_default();
+        let component = plugin_json::parse(&bytes, &file, events).ok().map(|(said, _)| path.join(said.component));
+        [file].into_iter().chain(component).collect()
+    }
+
     /// Its files, each with its digest.
     pub fn digests(&self) -> Vec<(PathBuf, Digest)> {
         let component = (self.manifest.component.clone(), Digest::of(&self.component));
@@ -62,16 +73,6 @@ pub(super) struct Package {
 }
 
 impl Package {
-    /// Reads and loads what stands at `path`.
-    pub(super) async fn load(
-        sandbox: &Sandbox,
-        path: &Path,
-        source: &Source,
-        events: &Events,
-    ) -> Result<Self, LoadError> {
-        Self::of(PackageFiles::read(path, events)?, sandbox, path, source).await
-    }
-
     /// Loads what was read from `path`.
     pub(super) async fn of(
         files: PackageFiles,
@@ -155,7 +156,7 @@ fn refuse_escape(folder: &Path, component: &Path) -> Result<(), LoadError> {
 }
 
 /// The file's bytes, at most so many.
-fn read(path: &Path, most: u64) -> Result<Vec<u8>, LoadError> {
+pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, LoadError> {
     use std::io::Read as _;
     let failed = |error| LoadError::Read { path: path.to_owned(), error };
     let file = std::fs::File::open(path).map_err(failed)?;

@@ -69,10 +69,10 @@ impl Runtime {
     /// Every open session, and whether it could be told in time.
     async fn tell_all(&self) -> Vec<(SessionId, bool)> {
         let open = self.dispatcher.sessions.all_end();
-        join_all(open.into_iter().map(|cx| self.tell(cx))).await
+        join_all(open.into_iter().map(|cx| self.tell_end(cx))).await
     }
 
-    async fn tell(&self, cx: Context) -> (SessionId, bool) {
+    async fn tell_end(&self, cx: Context) -> (SessionId, bool) {
         let input = SessionEndInput { reason: "shutdown".to_owned() };
         let in_time = timeout(GOODBYE, self.announce_end(&input, &cx)).await.is_ok();
         (cx.session, in_time)
@@ -83,7 +83,8 @@ impl Runtime {
         let said = vec![Diagnostic::warning(Place::default(), LoadError::ShutDown.to_string())];
         self.say(&said);
         let revision = self.revision();
-        Loaded { generation: Generation(0), revision, hooks: 0, dropped: Dropped::default(), diagnostics: said }
+        let (generation, dropped) = (Generation(0), Dropped::default());
+        Loaded { generation, revision, hooks: 0, dropped, diagnostics: said, waiting: None }
     }
 }
 

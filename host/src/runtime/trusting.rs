@@ -17,6 +17,7 @@ use crate::surroundings::Surroundings;
 use crate::trust::{Brought, Root, Seal, TrustStore, TrustedBy};
 use crate::wire::settings::Parsed;
 
+use super::origins::Reads;
 use super::package::PackageFiles;
 
 /// On whose word the project is trusted, and what of it is.
@@ -80,7 +81,13 @@ impl Trusting {
     }
 
     /// What of these files is in force.
-    pub(super) fn settle(&self, files: Vec<Parsed>, surroundings: &Surroundings, events: &Events) -> Standing {
+    pub(super) fn settle(
+        &self,
+        files: Vec<Parsed>,
+        surroundings: &Surroundings,
+        events: &Events,
+        reads: &Reads,
+    ) -> Standing {
         let mut state = self.state();
         let store = match &state.by {
             TrustedBy::Word(trust) => {
@@ -88,7 +95,7 @@ impl Trusting {
             }
             TrustedBy::Store(store) => store,
         };
-        let project = Arc::new(Project::read(&files, surroundings, events));
+        let project = Arc::new(Project::read(&files, surroundings, events, reads));
         let trusted = project.is_trusted_by(store);
         state.found = Some(project.brought.clone());
         if trusted {
@@ -107,14 +114,14 @@ impl Trusting {
 }
 
 impl Project {
-    fn read(files: &[Parsed], surroundings: &Surroundings, events: &Events) -> Self {
+    fn read(files: &[Parsed], surroundings: &Surroundings, events: &Events, reads: &Reads) -> Self {
         let files: Vec<_> = files.iter().filter(|file| is_projects(file)).cloned().collect();
         // Merged without the user's: a digest is the project's alone.
         let hooks = settings::merge(files.clone()).hooks;
         let mut plugins = HashMap::new();
         for (_, spec) in &hooks {
             if let HookKind::Callback(callback) = &spec.kind {
-                let read = |path: &PathBuf| PackageFiles::read(path, events).map_err(|error| error.to_string());
+                let read = |path: &PathBuf| reads.package(path, events).map_err(|error| error.to_string());
                 plugins.entry(callback.plugin.clone()).or_insert_with_key(read);
             }
         }

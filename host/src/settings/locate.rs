@@ -18,19 +18,25 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// The settings files of these surroundings, the user's before the project's, whether they exist or not. A file that is
 /// reached twice (the project is the home folder, or a link leads there) is the user's alone.
 pub fn locate(surroundings: &Surroundings) -> Vec<FileRef> {
-    let roots = [(&surroundings.home, Scope::User), (&surroundings.project, Scope::Project)];
-    let mut files: Vec<FileRef> = Vec::new();
     let mut seen: Vec<PathBuf> = Vec::new();
-    for (root, scope) in roots {
-        let Some(root) = root else { continue };
-        let path = root.join(".freecode").join("settings.json");
-        let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
-        if !seen.contains(&real) {
-            seen.push(real);
-            files.push(FileRef { path, scope });
-        }
-    }
+    let mut files = candidates(surroundings);
+    files.retain(|file| {
+        let real = fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone());
+        let is_new = !seen.contains(&real);
+        seen.push(real);
+        is_new
+    });
     files
+}
+
+/// The same, those that are reached twice included.
+pub fn candidates(surroundings: &Surroundings) -> Vec<FileRef> {
+    let roots = [(&surroundings.home, Scope::User), (&surroundings.project, Scope::Project)];
+    let file = |(root, scope): (&Option<PathBuf>, Scope)| {
+        let path = root.as_ref()?.join(".freecode").join("settings.json");
+        Some(FileRef { path, scope })
+    };
+    roots.into_iter().filter_map(file).collect()
 }
 
 /// Reads one of them; `None` where there is none.
