@@ -10,6 +10,7 @@ mod events;
 mod examples;
 mod gate;
 mod generations;
+mod languages;
 mod plugins;
 mod program;
 mod prompts;

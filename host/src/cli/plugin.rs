@@ -3,6 +3,7 @@
 pub(super) mod inspect;
 pub(super) mod inspected;
 mod permission;
+mod test;
 
 use clap::Subcommand;
 
@@ -19,11 +20,14 @@ pub(super) struct Args {
 enum Command {
     /// Show what a plugin is and what it could use, without running it
     Inspect(inspect::Args),
+    /// Ask a plugin what a file of cases says, and compare its answers
+    Test(test::Args),
 }
 
 /// Does it.
 pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
     match args.command {
         Command::Inspect(args) => inspect::run(args),
+        Command::Test(args) => test::run(args),
     }
 }
