@@ -1,7 +1,10 @@
 //! `tacklebox plugin`: what is done with plugins before they are hooks.
 
+mod build;
 pub(super) mod inspect;
 pub(super) mod inspected;
+mod language;
+mod new;
 mod permission;
 mod test;
 
@@ -18,6 +21,10 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Write a project that builds, and passes its own cases
+    New(new::Args),
+    /// Build a project with its language's own tools
+    Build(build::Args),
     /// Show what a plugin is and what it could use, without running it
     Inspect(inspect::Args),
     /// Ask a plugin what a file of cases says, and compare its answers
@@ -27,6 +34,8 @@ enum Command {
 /// Does it.
 pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
     match args.command {
+        Command::New(args) => new::run(args),
+        Command::Build(args) => build::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Test(args) => test::run(args),
     }
