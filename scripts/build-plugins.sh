@@ -17,6 +17,7 @@ redact-secrets  example-plugins/redact-secrets/redact-secrets.wasm
 rtk-rewrite     example-plugins/rtk-rewrite/rtk-rewrite.wasm
 token-ledger    example-plugins/token-ledger/token-ledger.wasm
 misbehave       tests/guests/misbehave/misbehave.wasm
+conformance-rust guest-sdk/rust/conformance/conformance.wasm
 "
 readonly TARGET=wasm32-unknown-unknown VERSION=1.85.1 LIMIT=100000
 readonly WIT_BINDGEN="wit-bindgen-cli 0.61.1"

@@ -15,6 +15,7 @@ mod explain;
 mod gate;
 mod generations;
 mod guarded;
+mod languages;
 #[cfg(target_os = "linux")]
 mod memory;
 mod place;

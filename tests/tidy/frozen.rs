@@ -11,8 +11,16 @@ use crate::{assert_broken, assert_clean};
 const INTERFACES: [(&str, &str); 1] =
     [("wit/v0.1/hooks.wit", "4588689a408d0dee8c72fd4a131cf0257f627ebd89f6d1750c9fabbc513d777c")];
 
-/// The interface that the bindings are generated from.
-const BOUND: (&str, &str) = ("guest-sdk/rust/src/bindings.rs", ":tacklebox:hooks@0.1.0:plugin:");
+/// The interface that the bindings are generated from, and where they are.
+const BOUND: (&str, [&str; 4]) = (
+    "tacklebox:hooks/callback@0.1.0#run",
+    [
+        "guest-sdk/c/sdk/plugin.c",
+        "guest-sdk/cpp/bindings/plugin.cpp",
+        "guest-sdk/go/bindings/wit_exports.go",
+        "guest-sdk/rust/src/bindings.rs",
+    ],
+);
 
 /// The largest component, in bytes.
 const LARGEST: usize = 100_000;
@@ -124,8 +132,10 @@ fn every_interface_in_the_tree_is_frozen() {
 
 #[test]
 fn the_bindings_are_of_the_released_interface() {
-    let (path, version) = BOUND;
-    assert!(Tree::checkout().text(path).unwrap().contains(version), "{path} is not of {version}");
+    let (export, paths) = BOUND;
+    for path in paths {
+        assert!(Tree::checkout().text(path).unwrap().contains(export), "{path} does not export {export}");
+    }
 }
 
 #[test]

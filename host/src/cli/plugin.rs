@@ -1,8 +1,12 @@
 //! `tacklebox plugin`: what is done with plugins before they are hooks.
 
+mod build;
 pub(super) mod inspect;
 pub(super) mod inspected;
+mod language;
+mod new;
 mod permission;
+mod test;
 
 use clap::Subcommand;
 
@@ -17,13 +21,22 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Write a project that builds, and passes its own cases
+    New(new::Args),
+    /// Build a project with its language's own tools
+    Build(build::Args),
     /// Show what a plugin is and what it could use, without running it
     Inspect(inspect::Args),
+    /// Ask a plugin what a file of cases says, and compare its answers
+    Test(test::Args),
 }
 
 /// Does it.
 pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
     match args.command {
+        Command::New(args) => new::run(args),
+        Command::Build(args) => build::run(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Test(args) => test::run(args),
     }
 }

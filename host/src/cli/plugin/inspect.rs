@@ -210,7 +210,8 @@ impl Shown {
     }
 }
 
-fn named(kind: &Kind) -> (&'static str, Option<String>) {
+/// A kind in words, and the version of the interface.
+pub(super) fn named(kind: &Kind) -> (&'static str, Option<String>) {
     match kind {
         Kind::Plugin(version) => ("plugin", Some(version.clone())),
         Kind::OtherVersion(version) => ("plugin of another interface version", Some(version.clone())),

@@ -1,0 +1,202 @@
+//! Plugins in every language: the case format, the conformance set over what is committed, projects from templates.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::program::{Said, World};
+
+/// The committed components that have to pass the conformance set.
+const COMMITTED: [&str; 2] =
+    ["guest-sdk/c/conformance/conformance.wasm", "guest-sdk/rust/conformance/conformance.wasm"];
+
+const GUARD: &str = "example-plugins/no-rm-rf/no-rm-rf.wasm";
+
+fn tree(path: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path).to_string_lossy().into_owned()
+}
+
+/// What `plugin test` says of this plugin and these cases.
+fn tested(plugin: &str, cases: &Value, more: &[&str]) -> Said {
+    let world = World::new();
+    world.lay("project/cases.json", cases.to_string().as_bytes());
+    world.run(&[&["plugin", "test", plugin, "cases.json"], more].concat())
+}
+
+fn failed(report: &Value) -> Vec<String> {
+    let cases = report["cases"].as_array().unwrap().iter();
+    cases.filter(|case| case["passed"] == false).map(|case| format!("{:#}", case)).collect()
+}
+
+#[test]
+fn every_committed_conformance_plugin_gives_the_answers_of_the_set() {
+    for plugin in COMMITTED {
+        let said =
+            World::new().run(&["plugin", "test", &tree(plugin), &tree("guest-sdk/conformance/cases.json"), "--json"]);
+        let report = said.json();
+        assert!(failed(&report).is_empty(), "{plugin}: {}", failed(&report).join("\n"));
+        assert_eq!(said.code, Some(0), "{plugin}: {}", said.err);
+        assert!(report["passed"].as_u64().unwrap() >= 90, "{plugin}: the set is not whole");
+    }
+}
+
+#[test]
+fn what_is_compared_is_the_plugins_answer_and_each_difference_is_named() {
+    let cases = json!([
+        {"name": "passes", "event": "PreToolUse", "tool": "bash", "input": {"command": "ls"}, "expect": "continue"},
+        {"name": "wrong reason", "event": "PreToolUse", "tool": "bash", "input": {"command": "rm -rf x"}, "expect": {"block": "`rm -rf x` is forbidden"}},
+        {"name": "wrong answer", "event": "PreToolUse", "tool": "bash", "input": {"command": "rm -rf x"}, "expect": {"modify": {"output": "x"}}},
+        {"name": "by config", "event": "PreToolUse", "tool": "bash", "input": {"command": "ls"}, "config": {"deny": ["ls"]}, "expect": {"block": {"contains": "rule `ls`"}}},
+        {"name": "bad config", "event": "PreToolUse", "tool": "bash", "input": {"command": "ls"}, "config": {"dney": []}, "expect": {"error": {"contains": "dney"}}},
+        {"name": "wrong log", "event": "PreToolUse", "tool": "bash", "input": {"command": "ls"}, "expect": "continue", "log": [{"level": "info", "message": "x"}]},
+        {"name": "wrong description", "describe": {"name": "no-rm", "hooks": []}},
+    ]);
+    let said = tested(&tree(GUARD), &cases, &[]);
+    assert_eq!((said.code, said.err.as_str()), (Some(1), ""));
+    for part in
+        ["ok    passes", "FAIL  wrong reason", "forbidden", "modify", "log[0]", "describe.name", "4 of 7 failed"]
+    {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
+    }
+    let report = tested(&tree(GUARD), &cases, &["--json"]).json();
+    assert_eq!((&report["passed"], &report["failed"]), (&json!(3), &json!(4)));
+    let difference = &report["cases"][1]["differences"][0];
+    assert_eq!((&difference["at"], &difference["expected"]), (&json!("block"), &json!("`rm -rf x` is forbidden")));
+    assert!(difference["got"].as_str().unwrap().contains("denied by the rule"), "{difference}");
+}
+
+#[test]
+fn cases_of_one_session_share_state_and_others_do_not() {
+    let turn = |name: &str, session: Option<&str>| {
+        let mut case = json!({"name": name, "event": "TurnEnd", "input": {"inputTokens": 10}, "expect": "continue"});
+        if let Some(session) = session {
+            case["session"] = session.into();
+        }
+        case
+    };
+    let end = |name: &str, session: Option<&str>, turns: u8| {
+        let mut case = turn(name, session);
+        case["event"] = "SessionEnd".into();
+        case["input"] = json!({});
+        case["log"] = json!([{"level": "info", "message": {"contains": format!("{turns} turns: {}0 input", if turns == 0 { String::new() } else { turns.to_string() })}}]);
+        case
+    };
+    let cases =
+        json!([turn("1", Some("a")), turn("2", Some("a")), turn("3", None), end("4", Some("a"), 2), end("5", None, 0)]);
+    let said = tested(&tree("example-plugins/token-ledger/token-ledger.wasm"), &cases, &[]);
+    assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn a_file_of_cases_that_cannot_be_read_is_a_fault_that_names_file_case_and_key() {
+    let said = tested(&tree(GUARD), &json!([{"name": "a", "evnt": "Stop", "expect": "continue"}]), &[]);
+    assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
+    assert!(said.err.contains("cases.json: case `a`: unknown key `evnt`"), "{}", said.err);
+    let said = tested(&tree(GUARD), &json!([{"name": "a", "event": "Stop", "expect": "continue"}]), &[]);
+    assert!(said.err.contains("case `a`: the plugin has no hook on Stop"), "{}", said.err);
+}
+
+#[test]
+fn a_package_is_tested_with_its_own_hooks_and_config() {
+    let world = World::new();
+    std::fs::create_dir(world.path("project/p")).unwrap();
+    std::fs::copy(tree(GUARD), world.path("project/p/guard.wasm")).unwrap();
+    let manifest = json!({"name": "p", "component": "guard.wasm", "config": {"deny": ["ls"]}, "hooks": {"PreToolUse": [{"name": "mine"}]}});
+    world.lay("project/p/plugin.json", manifest.to_string().as_bytes());
+    let cases = json!([{"name": "a", "event": "PreToolUse", "tool": "bash", "input": {"command": "ls"}, "expect": {"block": {"contains": "rule `ls`"}}}]);
+    world.lay("project/cases.json", cases.to_string().as_bytes());
+    let said = world.run(&["plugin", "test", "p", "cases.json"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn a_new_project_has_the_plugins_name_and_is_written_into_an_empty_folder_only() {
+    for (language, files) in
+        [("rust", ["src/lib.rs", "sdk/src/lib.rs"]), ("c", ["hook.c", "sdk/plugin_component_type.o"])]
+    {
+        let world = World::new();
+        let said = world.run(&["plugin", "new", "my-guard", "--lang", language]);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{language}");
+        let read = |file: &str| std::fs::read(world.path("project/my-guard").join(file)).unwrap();
+        for file in files.into_iter().chain(["README.md", "cases.json", ".gitignore"]) {
+            assert!(!read(file).is_empty(), "{language}: {file}");
+        }
+        for file in [files[0], "cases.json", "README.md"] {
+            let text = String::from_utf8(read(file)).unwrap();
+            assert!(text.contains("my-guard") && !text.contains("plugin-name"), "{language}: {file}");
+        }
+        let again = world.run(&["plugin", "new", "my-guard", "--lang", language]);
+        assert_eq!(again.code, Some(1));
+        assert!(again.err.contains("my-guard: not empty"), "{}", again.err);
+    }
+    let world = World::new();
+    for (args, why) in [
+        (["My_Guard", "rust"], "is no name for a plugin"),
+        (["../out", "rust"], "is no name for a plugin"),
+        (["guard", "cobol"], "the languages are rust, c"),
+        (["guard", "rsut"], "did you mean"),
+    ] {
+        let said = world.run(&["plugin", "new", args[0], "--lang", args[1]]);
+        assert!(said.code == Some(1) && said.err.contains(why), "{}", said.err);
+    }
+    assert_eq!(std::fs::read_dir(world.path("project")).unwrap().count(), 0);
+}
+
+/// A machine with these programs alone, each a script of `sh`; `$HERE` is the folder in which they lie.
+fn build_with(world: &World, programs: &[(&str, &str)], more: &[&str]) -> Said {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::create_dir_all(world.path("bin")).unwrap();
+    let here = world.path("bin");
+    for (name, script) in programs {
+        let script = format!("#!/bin/sh\nHERE='{}'\nPATH=/bin:/usr/bin\n{script}\n", here.display());
+        world.lay(&format!("bin/{name}"), script.as_bytes());
+        std::fs::set_permissions(here.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = world.command(&[&["plugin", "build", "my-guard"], more].concat());
+    Said::of(command.env("PATH", here).env_remove("RUSTC").output().unwrap())
+}
+
+#[test]
+fn what_is_missing_is_said_with_the_command_that_installs_it() {
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "rust"]);
+    let said = build_with(&world, &[], &[]);
+    assert!(said.code == Some(1) && said.err.contains("`cargo` is not on the PATH"), "{}", said.err);
+    let said = build_with(&world, &[("cargo", "exit 1"), ("rustc", "echo \"$HERE/nothing\"")], &[]);
+    assert!(said.code == Some(1) && said.err.contains("rustup target add wasm32-unknown-unknown"), "{}", said.err);
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "c"]);
+    let said = build_with(&world, &[], &[]);
+    assert!(said.code == Some(1) && said.err.contains("pip install ziglang=="), "{}", said.err);
+}
+
+#[test]
+fn a_build_runs_the_languages_own_tools_and_shows_what_came_of_it() {
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "rust"]);
+    let rustc = ("rustc", "echo \"$HERE\"");
+    let artifact = format!("echo '{{\"filenames\":[\"{}\"]}}'", tree(GUARD));
+    let said = build_with(&world, &[rustc, ("cargo", &artifact)], &["--json"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let built = said.json();
+    assert_eq!((&built["file"], &built["kind"]), (&json!("my-guard/plugin.wasm"), &json!("plugin")));
+    assert!(built["imports"].as_array().unwrap().contains(&json!("tacklebox:hooks/config@0.1.0")), "{built}");
+    assert!(said.err.contains("cargo build --release --target wasm32-unknown-unknown"), "{}", said.err);
+
+    let said = build_with(&world, &[rustc, ("cargo", "echo 'error[E0308]: mismatched types' >&2; exit 101")], &[]);
+    assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
+    assert!(said.err.contains("error[E0308]") && said.err.contains("failed: exit status: 101"), "{}", said.err);
+
+    let nothing = build_with(&world, &[rustc, ("cargo", "true")], &[]);
+    assert!(nothing.code == Some(1) && nothing.err.contains("cargo built no `.wasm`"), "{}", nothing.err);
+}
+
+#[test]
+fn a_folder_that_is_no_project_is_named() {
+    let said = World::new().run(&["plugin", "build"]);
+    assert!(
+        said.code == Some(1) && said.err.contains("it would have one of Cargo.toml (rust), hook.c (c)"),
+        "{}",
+        said.err
+    );
+}
