@@ -16,6 +16,7 @@ protect-hooks   example-plugins/protect-hooks/protect-hooks.wasm
 redact-secrets  example-plugins/redact-secrets/redact-secrets.wasm
 rtk-rewrite     example-plugins/rtk-rewrite/rtk-rewrite.wasm
 token-ledger    example-plugins/token-ledger/token-ledger.wasm
+escape          tests/guests/escape/escape.wasm
 misbehave       tests/guests/misbehave/misbehave.wasm
 "
 readonly TARGET=wasm32-unknown-unknown VERSION=1.85.1 LIMIT=100000

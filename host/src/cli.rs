@@ -24,6 +24,7 @@ mod list;
 mod log;
 mod moment;
 mod out;
+mod permissions;
 mod plugin;
 mod run;
 mod style;

@@ -12,6 +12,7 @@ pub mod freecode;
 pub(crate) mod hooks;
 pub mod json;
 pub(crate) mod path;
+pub(crate) mod permissions;
 pub mod plugin_json;
 pub mod process;
 pub mod prompt;

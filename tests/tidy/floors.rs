@@ -10,9 +10,9 @@ use crate::{assert_broken, assert_clean};
 /// From the ground up.
 const FLOORS: [(&str, &[&str]); 7] = [
     ("words", &["diagnostic", "event", "id", "outcome", "source", "surroundings", "text"]),
-    ("rules", &["ask", "hook", "matching", "plugin", "policy", "port", "report", "wire"]),
+    ("rules", &["ask", "hook", "matching", "permission", "plugin", "policy", "port", "report", "wire"]),
     ("state", &["bus", "once", "registry", "session", "settings", "trust"]),
-    ("effects", &["executor", "provider", "wasm"]),
+    ("effects", &["executor", "process", "provider", "wasm"]),
     ("conduct", &["dispatch", "gate"]),
     ("runtime", &["runtime"]),
     ("cli", &["cli"]),

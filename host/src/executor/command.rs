@@ -1,6 +1,6 @@
-//! Shell commands: the only place that starts a process.
+//! Shell commands, from the payload's files to the end of their process group.
 //!
-//! Owns a command's life, from the payload's files to the end of its process group. What its answer says is read in
+//! Programs are started, and groups ended, by [`process`](crate::process). What its answer says is read in
 //! [`wire`](crate::wire); what a missing answer means is for the folding.
 //!
 //! Nothing in a payload can keep a command from being started (a gate whose guard does not start lets the call past):
@@ -10,10 +10,7 @@ mod environment;
 mod exports;
 mod files;
 mod folder;
-mod group;
-mod output;
 mod payload;
-mod secrets;
 mod spawn;
 
 use std::time::Duration;
@@ -22,16 +19,12 @@ use crate::ask::{Ask, Asked};
 use crate::event::EventName;
 use crate::hook::{CommandHook, Dialect, OnError};
 use crate::outcome::{Block, Cause, Outcome, Said};
+use crate::process::{DRAIN, Group, Pipes};
 use crate::wire::freecode;
 use crate::wire::process::Ended;
 
-use group::Group;
-use output::Pipes;
 use payload::Payload;
 use spawn::{NotStarted, Started};
-
-/// How long the output of a command that has exited is read on, where something still holds it open.
-const DRAIN: Duration = Duration::from_millis(100);
 
 /// Asks a command hook.
 ///

@@ -11,6 +11,7 @@ use crate::bus::Record;
 use crate::diagnostic::{Diagnostic, Place, printable};
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Revision, SessionId};
+use crate::permission::Permissions;
 use crate::plugin::Digest;
 use crate::registry::{Change, Disabled, Dropped, NewHook, SetKey};
 use crate::settings;
@@ -20,7 +21,7 @@ use crate::wire::plugin_json::ManifestError;
 use crate::wire::settings::Parsed;
 
 use super::Runtime;
-use super::package::Package;
+use super::package::{Package, PackageFiles};
 pub use super::sandbox::PluginError;
 use super::sandbox::Sandbox;
 use super::trusting::{Standing, Trusting};
@@ -113,10 +114,10 @@ pub(super) struct Loading {
 }
 
 impl Loading {
-    pub(super) fn new(reads_settings: bool, by: TrustedBy, compile_cache: Option<PathBuf>) -> Self {
+    pub(super) fn new(reads_settings: bool, by: TrustedBy, sandbox: Sandbox) -> Self {
         Self {
             trusting: Trusting::new(by),
-            sandbox: Sandbox::new(compile_cache),
+            sandbox,
             reads_settings,
             good: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
@@ -137,9 +138,28 @@ impl Runtime {
     ///
     /// Where anything about it cannot be loaded; then nothing has changed.
     pub async fn load(&self, source: Source, path: impl AsRef<Path>, reach: Reach) -> Result<Loaded, LoadError> {
+        self.load_granted(source, path, reach, Permissions::default()).await
+    }
+
+    /// The same, and the plugin is granted what `grant` says of what its `plugin.json` asks for. A component without a
+    /// `plugin.json` has nowhere to ask, and gets all of `grant`.
+    ///
+    /// What was granted to no effect is among the diagnostics. Folders and programs are the ones that are there now.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::load`].
+    pub async fn load_granted(
+        &self,
+        source: Source,
+        path: impl AsRef<Path>,
+        reach: Reach,
+        grant: Permissions,
+    ) -> Result<Loaded, LoadError> {
         let path = std::path::absolute(path.as_ref())
             .map_err(|error| LoadError::Read { path: path.as_ref().to_owned(), error })?;
-        let package = Package::load(&self.loading.sandbox, &path, &source, &self.events).await?;
+        let files = PackageFiles::read(&path, &self.events)?;
+        let package = Package::of(files, &self.loading.sandbox, &path, &source, &grant).await?;
         let (specs, diagnostics) = package.hooks(&self.events)?;
         let hooks: Vec<_> =
             specs.into_iter().map(|spec| NewHook::answered_by(spec, source.clone(), package.code.clone())).collect();
@@ -245,7 +265,7 @@ impl Runtime {
         standing: &Standing,
         said: &mut Vec<Diagnostic>,
     ) -> Vec<NewHook> {
-        let mut packages: HashMap<(Source, PathBuf), Result<Arc<Package>, String>> = HashMap::new();
+        let mut packages: HashMap<(Source, PathBuf, Permissions), Result<Arc<Package>, String>> = HashMap::new();
         let mut equipped = Vec::new();
         for (source, mut spec) in hooks {
             said.extend(self.doubts(&spec));
@@ -257,9 +277,10 @@ impl Runtime {
                     continue;
                 }
             };
-            let key = (source.clone(), callback.plugin.clone());
+            let key = (source.clone(), callback.plugin.clone(), callback.grant.clone());
             if !packages.contains_key(&key) {
-                let loaded = self.package(standing, &key.1, &source).await;
+                let loaded = self.package(standing, &key.1, &source, &key.2).await;
+                said.extend(loaded.iter().flat_map(|package| &package.said).cloned());
                 packages.insert(key.clone(), loaded.map(Arc::new));
             }
             match &packages[&key] {
@@ -274,12 +295,18 @@ impl Runtime {
     }
 
     /// Compiles a plugin from the bytes that are trusted, where there are such, else from what lies there.
-    async fn package(&self, standing: &Standing, path: &Path, source: &Source) -> Result<Package, String> {
-        let sandbox = &self.loading.sandbox;
-        let loaded = match standing.plugin(source, path) {
-            Some(files) => Package::of(files?, sandbox, path, source).await,
-            None => Package::load(sandbox, path, source, &self.events).await,
+    async fn package(
+        &self,
+        standing: &Standing,
+        path: &Path,
+        source: &Source,
+        grant: &Permissions,
+    ) -> Result<Package, String> {
+        let files = match standing.plugin(source, path) {
+            Some(files) => files?,
+            None => PackageFiles::read(path, &self.events).map_err(|error| error.to_string())?,
         };
+        let loaded = Package::of(files, &self.loading.sandbox, path, source, grant).await;
         loaded.map_err(|error| error.to_string())
     }
 
@@ -312,9 +339,10 @@ impl Runtime {
     }
 }
 
+/// A plugin that was granted something else is another: what a grant no longer says must not go on.
 fn same_plugin(a: &HookSpec, b: &HookSpec) -> bool {
     match (&a.kind, &b.kind) {
-        (HookKind::Callback(a), HookKind::Callback(b)) => a.plugin == b.plugin,
+        (HookKind::Callback(a), HookKind::Callback(b)) => a.plugin == b.plugin && a.grant == b.grant,
         _ => false,
     }
 }

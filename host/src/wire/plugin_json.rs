@@ -10,9 +10,11 @@ use super::document::{Document, NotJson, Notes, Quoted, did_you_mean, found, las
 use super::hooks::value::own_word;
 use super::hooks::{self, Origin, Site};
 use super::path::{Bases, stays_inside};
+use super::permissions::{self, Remark, Word};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Events, Object};
 use crate::hook::OnError;
+use crate::permission::Permissions;
 use crate::plugin::Manifest;
 
 /// Why a package cannot be loaded. Each holds what is wrong and where.
@@ -79,7 +81,7 @@ impl<'r, 'd> Reader<'r, 'd> {
             hooks: self.hooks()?,
             config: self.config()?,
             on_error: self.on_error(),
-            permissions: self.permissions(),
+            permissions: Some(self.permissions()),
         };
         Ok((manifest, self.notes.finish(self.site.place())))
     }
@@ -173,16 +175,14 @@ impl<'r, 'd> Reader<'r, 'd> {
         }
     }
 
-    fn permissions(&mut self) -> Object {
-        match self.get("permissions") {
-            None => Object::new(),
-            Some(Value::Object(object)) => plain_object(object),
-            Some(other) => {
-                let message = format!("`permissions` must be an object, found {}; nothing is asked for", found(other));
-                self.warn(other, message, None);
-                Object::new()
-            }
+    fn permissions(&mut self) -> Permissions {
+        let Some(value) = self.get("permissions") else { return Permissions::default() };
+        let (requested, remarks) = permissions::read("permissions", value, Word::Requested, self.site);
+        for Remark { line, message, hint } in remarks {
+            let place = Place { line: Some(line), ..self.site.place() };
+            self.notes.say(Diagnostic { hint, ..Diagnostic::warning(place, message) });
         }
+        requested
     }
 }
 
