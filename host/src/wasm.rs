@@ -7,7 +7,8 @@
 //! - `inspection`, `name`, `imports`: what a file is, from its bytes; `component`: from bytes to code; `cache`: code that
 //!   was compiled before; `load_error`: why a file is refused; `bindings`: the interface
 //! - `instance`: one call; `limits`: what it may use; `question`, `answer`, `trap`: in and out
-//! - `log`, `config`, `state`, `process`, `wasi`: what a guest may import; `allowance`, `folders`: what it was granted
+//! - `log`, `config`, `state`, `process`, `wasi`: what a guest may import; `allowance`, `folders`,
+//!   `opening`, `way`: what of the machine it was granted
 
 mod allowance;
 mod answer;
@@ -24,6 +25,7 @@ mod limits;
 mod load_error;
 mod log;
 mod name;
+mod opening;
 mod places;
 mod process;
 mod question;

@@ -9,6 +9,7 @@ mod events;
 mod examples;
 mod gate;
 mod generations;
+mod grants;
 mod plugins;
 mod program;
 mod prompts;

@@ -56,7 +56,8 @@ pub(super) enum Clock {
 
 /// Links all of WASI 0.2.
 pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    wasmtime_wasi::p2::add_to_linker_async(linker)
+    wasmtime_wasi::p2::add_to_linker_async(linker)?;
+    super::opening::link(linker)
 }
 
 impl Wasi {

@@ -191,6 +191,7 @@ mod tests {
     use super::*;
     use crate::event::EventName;
     use crate::hook::HookKind;
+    use crate::permission::Folder;
 
     fn read(text: &str) -> Result<(Manifest, Vec<Diagnostic>), ManifestError> {
         parse(text.as_bytes(), Path::new("/x/guard/plugin.json"), &Events::default())
@@ -219,6 +220,7 @@ mod tests {
         assert_eq!(manifest.name, Some("guard".into()));
         assert_eq!(manifest.component, Path::new("./guard.wasm"));
         assert_eq!(manifest.on_error, Some(OnError::Pass));
+        assert_eq!(manifest.permissions, Some(Permissions::default().reading(Folder::project())));
         let hooks = manifest.hooks.unwrap();
         let names: Vec<_> = hooks.iter().map(|hook| hook.name.as_str()).collect();
         assert_eq!(names, ["g", "plugin/PreToolUse-1-0", "plugin/Stop-0"]);
@@ -272,6 +274,8 @@ mod tests {
             (r#""hooks": {"Stop": [{"plugin": "../other"}]}"#, &["a package may name only what it brings itself"]),
             (r#""hooks": {"Stop": [{"command": "true"}]}"#, &["`command` means nothing on a hook of type `callback`"]),
             (r#""hooks": {"Stopp": [{}]}"#, &["unknown event `Stopp`; its entries (1) are skipped"]),
+            (r#""hooks": {"Stop": [{"grant": {"run": ["sh"]}}]}"#, &["`grant` in a package grants nothing"]),
+            (r#""permissions": {"run": "sh"}"#, &["`permissions`: `run` must be a list of strings"]),
             (r#""$schema": "x""#, &[]),
         ] {
             let (_, diagnostics) = read(&format!("{{\"component\": \"a.wasm\", {rest}}}")).unwrap();

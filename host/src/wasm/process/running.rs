@@ -2,8 +2,10 @@
 //! project or else in an empty folder; its output up to a cap; gone with its group when it ends or its time is up.
 
 use std::ffi::OsString;
+use std::fs::Permissions;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -114,12 +116,15 @@ impl Folder {
     fn of(surroundings: &Surroundings) -> io::Result<Self> {
         match surroundings.project.as_ref().filter(|project| project.is_absolute() && project.is_dir()) {
             Some(project) => Ok(Self::Project(project.clone())),
-            // Made for this user alone.
-            None => tempfile::Builder::new().prefix("plugin-").tempdir().map(Self::Empty),
+            None => {
+                let owner_only = Permissions::from_mode(0o700);
+                let folder = tempfile::Builder::new().prefix("plugin-").permissions(owner_only).tempdir()?;
+                Ok(Self::Empty(folder))
+            }
         }
     }
 
-    fn path(&self) -> &std::path::Path {
+    fn path(&self) -> &Path {
         match self {
             Self::Project(path) => path,
             Self::Empty(folder) => folder.path(),

@@ -315,3 +315,17 @@ async fn a_file_that_is_not_there_is_an_error_value() {
     let code = world.load(&reaching(Deed::Read, 0), reads(Folder::project())).await;
     assert_eq!(try_on(&*code, "nothing").await, Err(NO_ENTRY));
 }
+
+#[tokio::test]
+async fn a_pipe_keeps_nobody_waiting() {
+    let world = World::new();
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, world.at("project/pipe"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    symlink("pipe", world.at("project/to-pipe")).unwrap();
+    for deed in [Deed::Read, Deed::Write] {
+        let code = world.load(&reaching(deed, 0), writes(Folder::project())).await;
+        for path in ["pipe", "src/../pipe", "to-pipe"] {
+            assert_eq!(try_on(&*code, path).await, Err(NOT_PERMITTED), "{deed:?} {path}");
+        }
+    }
+}
