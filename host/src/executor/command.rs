@@ -1,6 +1,6 @@
 //! Shell commands, from the payload's files to the end of their process group.
 //!
-//! Programs are started, and groups ended, by [`process`](crate::process). What its answer says is read in
+//! Programs are started, and groups ended, by `process`. What its answer says is read in
 //! [`wire`](crate::wire); what a missing answer means is for the folding.
 //!
 //! Nothing in a payload can keep a command from being started (a gate whose guard does not start lets the call past):
