@@ -7,7 +7,9 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use super::asking::{Asking, plugins};
-use super::reaching::{Deed, NO_ENTRY, NO_FOLDER, NOT_PERMITTED, connecting, looking_up, reaching, seeing, try_on};
+use super::reaching::{
+    Deed, NO_ENTRY, NO_FOLDER, NOT_PERMITTED, connecting, looking_up, reaching, reaching_early, seeing, try_on,
+};
 use crate::outcome::Outcome;
 use crate::permission::{Folder, Permissions};
 use crate::plugin::{Code, Terms};
@@ -295,6 +297,18 @@ async fn a_variable_is_seen_where_both_words_are_there_and_no_other_is() {
         };
         assert_eq!(came.as_deref().map_err(|number| *number), expected, "{asked:?} {granted:?}");
     }
+}
+
+#[tokio::test]
+async fn nothing_is_granted_while_a_plugin_describes_itself() {
+    let world = World::new();
+    world.lay("home/guest", "#!/bin/sh");
+    std::fs::set_permissions(world.at("home/guest"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut terms = world.terms(None, writes(Folder::project()).running("guest"));
+    terms.surroundings.env = vec![("PATH".into(), world.at("home").into())];
+    let code = world.load_on(&reaching_early(), terms).await;
+    assert_eq!(Asking::bash("ls").of(&*code).await.outcome, Outcome::pass());
+    assert!(code.allowed().waits && code.allowed().doubts.is_empty(), "{:?}", code.allowed());
 }
 
 #[tokio::test]

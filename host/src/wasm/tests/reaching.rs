@@ -1,6 +1,6 @@
 //! Guests that reach for files through WASI, each with one deed, on the path that the tool's command is.
 
-use super::asking::{Asking, binary, importing, text};
+use super::asking::{Asking, PASS, binary, importing, text};
 use crate::outcome::Outcome;
 use crate::plugin::Code;
 
@@ -124,6 +124,13 @@ pub(super) fn reaching(deed: Deed, nth: u32) -> Vec<u8> {
         nth * 12
     );
     importing(&text(&run), IMPORTS, &FUNCTIONS)
+}
+
+/// A guest that traps while it describes itself, where it has a folder or a program then.
+pub(super) fn reaching_early() -> Vec<u8> {
+    let early = "(call $folders (i32.const 256)) (if (i32.load (i32.const 260)) (then unreachable))
+        (if (call $available (i32.const 1024) (i32.const 5)) (then unreachable))";
+    importing(&text(PASS).replace("(;DESCRIBE;)", early), IMPORTS, &FUNCTIONS)
 }
 
 /// What it comes to on this path: what the guest blocks with, else the number of the error.
