@@ -16,6 +16,7 @@ protect-hooks   example-plugins/protect-hooks/protect-hooks.wasm
 redact-secrets  example-plugins/redact-secrets/redact-secrets.wasm
 rtk-rewrite     example-plugins/rtk-rewrite/rtk-rewrite.wasm
 token-ledger    example-plugins/token-ledger/token-ledger.wasm
+escape          tests/guests/escape/escape.wasm
 misbehave       tests/guests/misbehave/misbehave.wasm
 conformance-rust guest-sdk/rust/conformance/conformance.wasm
 "

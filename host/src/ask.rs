@@ -1,5 +1,8 @@
 //! What an executor is given, and what it gives back: the one shape for every kind of hook.
 
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::event::{Context, Event};
@@ -28,6 +31,32 @@ pub struct Ask<'a> {
     pub surroundings: &'a Surroundings,
     /// How long it may take.
     pub time_limit: Duration,
+    /// Kept by whatever the call starts that may outlast it, until that has ended.
+    pub lease: &'a Lease,
+}
+
+/// Held by what a call leaves behind that is still to end, a process group perhaps: whoever dropped the hook waits for it.
+#[derive(Clone)]
+pub struct Lease(#[expect(dead_code, reason = "it only has to be there")] Arc<dyn Any + Send + Sync>);
+
+impl Lease {
+    /// On what lives as long as the lease does.
+    pub fn on(what: Arc<dyn Any + Send + Sync>) -> Self {
+        Self(what)
+    }
+}
+
+impl Default for Lease {
+    /// Nobody waits for it.
+    fn default() -> Self {
+        Self(Arc::new(()))
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lease")
+    }
 }
 
 /// What came back.

@@ -25,6 +25,7 @@ mod list;
 mod log;
 mod moment;
 mod out;
+mod permissions;
 mod plugin;
 mod records;
 mod run;

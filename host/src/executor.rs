@@ -17,7 +17,7 @@ use crate::registry::Hook;
 /// Asks one hook. Never fails and never panics.
 pub async fn run(hook: &Hook, ask: &Ask<'_>, ports: &Ports) -> Asked {
     match &hook.spec.kind {
-        HookKind::Command(command) => command::run(command, ask, hook.lease()).await,
+        HookKind::Command(command) => command::run(command, ask).await,
         HookKind::Function(function) => function::run(function, ask).await.into(),
         HookKind::Prompt(prompt) => prompt::run(prompt, ask, ports.model.as_deref()).await,
         HookKind::Inject(inject) => {

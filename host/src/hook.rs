@@ -20,6 +20,7 @@ use crate::id::HookName;
 pub use crate::matching::Dialect;
 use crate::matching::{Condition, Matcher};
 use crate::outcome::Outcome;
+use crate::permission::Permissions;
 
 /// The variables that the host sets for a command; a hook's own `env` cannot (HOOKS.md, 3).
 pub const OUR_VARIABLES: [&str; 24] = [
@@ -312,6 +313,8 @@ pub struct CallbackHook {
     pub function: Option<String>,
     /// What the plugin reads as its `config`.
     pub config: Object,
+    /// What the plugin is granted.
+    pub grant: Permissions,
 }
 
 /// A fixed text as context.

@@ -3,6 +3,7 @@
 //! Owns no engine: `wasm` implements [`Code`]; the registry keeps it alive and drops it with its set.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,6 +13,8 @@ use crate::ask::{Ask, Asked};
 use crate::event::Object;
 use crate::hook::{CallbackHook, OnError};
 use crate::id::PluginName;
+use crate::permission::{Approve, Permissions};
+use crate::surroundings::Surroundings;
 
 /// The SHA-256 of a component's bytes: what a plugin *is*, whatever it is called.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -94,8 +97,36 @@ pub trait Code: Send + Sync + fmt::Debug {
     /// What it is.
     fn digest(&self) -> Digest;
 
+    /// What came of what it asked for and what it was granted.
+    fn allowed(&self) -> &Allowed;
+
     /// Asks it. Never fails and never panics: whatever goes wrong is an answer that is missing.
     async fn call(&self, hook: &CallbackHook, ask: &Ask<'_>) -> Asked;
+}
+
+/// What a plugin may do beyond answering, as far as others than the sandbox have to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// Its approvals count.
+    pub approves: Approve,
+    /// It may wait for others: it runs programs.
+    pub waits: bool,
+    /// What was granted to no effect, and why.
+    pub doubts: Vec<String>,
+}
+
+/// On which terms a plugin is loaded.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// What its package asks for. A component without a `plugin.json` has nowhere to ask: of it, what is granted counts
+    /// as asked for, since whoever grants names this very file.
+    pub requested: Option<Permissions>,
+    /// What is granted.
+    pub granted: Permissions,
+    /// The folder of its package, where it has one.
+    pub package: Option<PathBuf>,
+    /// The machine.
+    pub surroundings: Surroundings,
 }
 
 /// What a package's `plugin.json` says.
@@ -108,13 +139,13 @@ pub struct Manifest {
     /// What it is for.
     pub description: Option<String>,
     /// The component's file: seen from the package's folder in `plugin.json`, with that folder once it was read.
-    pub component: std::path::PathBuf,
+    pub component: PathBuf,
     /// Its hooks, each of kind callback; `None` leaves that to `describe`.
     pub hooks: Option<Vec<crate::hook::HookSpec>>,
     /// What its hooks read as their `config`, where they have none of their own.
     pub config: Object,
     /// What a missing answer of its hooks means, where they do not say.
     pub on_error: Option<OnError>,
-    /// The permissions it asks for, as written.
-    pub permissions: Object,
+    /// The permissions it asks for; `None` for a component without a `plugin.json`, which has nowhere to ask.
+    pub permissions: Option<Permissions>,
 }

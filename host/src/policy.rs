@@ -1,6 +1,8 @@
 //! Pure rules on who may do what: whether hooks may run here at all, and whose approval counts.
 
 use crate::hook::{HookKind, HookSpec};
+use crate::permission::Approve;
+use crate::plugin::Code;
 use crate::source::Source;
 
 /// Whether the project is trusted. The embedder says so; there is no default (HOOKS.md, 10).
@@ -24,9 +26,10 @@ pub enum MayApprove {
 
 impl MayApprove {
     /// Whether an approval of `hook`, which `source` brought, counts. A plugin in the sandbox approves only where that
-    /// was granted, and nothing can be granted yet.
-    pub fn allows(&self, hook: &HookSpec, source: &Source) -> bool {
-        if matches!(hook.kind, HookKind::Callback(_)) {
+    /// was asked for and granted: `code` says whether.
+    pub fn allows(&self, hook: &HookSpec, source: &Source, code: Option<&dyn Code>) -> bool {
+        let granted = code.is_some_and(|code| code.allowed().approves == Approve(true));
+        if matches!(hook.kind, HookKind::Callback(_)) && !granted {
             return false;
         }
         match self {

@@ -17,9 +17,10 @@ use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
 use life::Life;
-pub use life::{Dropped, Lease, Running};
+pub use life::{Dropped, Running};
 pub use tally::Tally;
 
+use crate::ask::Lease;
 use crate::bus::Count;
 use crate::event::EventName;
 use crate::hook::HookSpec;
@@ -70,7 +71,7 @@ impl Hook {
             missing: new.missing,
             tally: Tally::default(),
             running: AtomicUsize::new(0),
-            life: Lease::default().0,
+            life: Arc::new(watch::channel(Life::Goes).0),
         })
     }
 
@@ -93,14 +94,17 @@ impl Hook {
 
     /// What has to end before the hook counts as gone.
     pub fn lease(&self) -> Lease {
-        Lease(self.life.clone())
+        Lease::on(self.life.clone())
     }
 
     /// Whether the same code answers it as `other`. Which of a plugin's hooks is asked depends on the name it is told.
     pub fn same_code(&self, other: &Self) -> bool {
         match (&self.code, &other.code) {
             (None, None) => true,
-            (Some(a), Some(b)) => a.digest() == b.digest() && self.spec.told_name() == other.spec.told_name(),
+            (Some(a), Some(b)) => {
+                let same = a.digest() == b.digest() && a.allowed() == b.allowed();
+                same && self.spec.told_name() == other.spec.told_name()
+            }
             _ => false,
         }
     }

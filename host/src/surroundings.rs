@@ -33,11 +33,20 @@ impl Surroundings {
     /// Where the person's compiled plugins are kept (HOOKS.md, 5): in `$XDG_CACHE_HOME`, else in `.cache` of the home
     /// folder; nowhere without both.
     pub fn compile_cache(&self) -> Option<PathBuf> {
-        let named = self.env.iter().find(|(name, _)| name == "XDG_CACHE_HOME").map(|(_, value)| PathBuf::from(value));
-        // As the XDG base directory specification has it: a relative one counts as none.
+        Some(self.base("XDG_CACHE_HOME", ".cache")?.join("tacklebox/compiled"))
+    }
+
+    /// Where plugins have their own folders (HOOKS.md, 5): in `$XDG_DATA_HOME`, else in `.local/share` of the home folder;
+    /// nowhere without both.
+    pub fn plugin_data(&self) -> Option<PathBuf> {
+        Some(self.base("XDG_DATA_HOME", ".local/share")?.join("tacklebox/plugins"))
+    }
+
+    /// As the XDG base directory specification has it: a relative one counts as none.
+    fn base(&self, variable: &str, at_home: &str) -> Option<PathBuf> {
+        let named = self.env.iter().find(|(name, _)| name == variable).map(|(_, value)| PathBuf::from(value));
         let named = named.filter(|folder| folder.is_absolute());
-        let cache = named.or_else(|| self.home.as_ref().map(|home| home.join(".cache")))?;
-        Some(cache.join("tacklebox/compiled"))
+        named.or_else(|| self.home.as_ref().map(|home| home.join(at_home)))
     }
 
     /// The folder in which the agent works, there or not: `cwd`, from the project where it is relative, else the project.

@@ -1,7 +1,8 @@
-//! The caps on texts, and the marker in which a cut text ends (HOOKS.md, 1).
+//! The caps on texts, and the marker in which a cut text ends (HOOKS.md, 1); and paths as far as they are texts.
 //! Owns how a text is cut; which text is, callers say.
 
 use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
 
 /// What a cut text ends in.
 pub const MARKER: &str = "[output truncated]";
@@ -49,6 +50,25 @@ fn marked(kept: &str) -> String {
     let mut out = String::with_capacity(kept.len() + MARKER.len());
     out.push_str(kept);
     out.push_str(MARKER);
+    out
+}
+
+/// The same path without `.` and `..`, worked out in the text: `..` at the root stays there.
+pub(crate) fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if matches!(out.components().next_back(), None | Some(Component::ParentDir)) {
+                    out.push("..");
+                } else {
+                    out.pop();
+                }
+            }
+            _ => out.push(part),
+        }
+    }
     out
 }
 

@@ -7,14 +7,17 @@
 //! - `inspection`, `name`, `imports`: what a file is, from its bytes; `component`: from bytes to code; `cache`: code that
 //!   was compiled before; `load_error`: why a file is refused; `bindings`: the interface
 //! - `instance`: one call; `limits`: what it may use; `question`, `answer`, `trap`: in and out
-//! - `log`, `config`, `state`, `process`, `wasi`: what a guest may import
+//! - `log`, `config`, `state`, `process`, `wasi`: what a guest may import; `allowance`, `folders`,
+//!   `opening`, `way`: what of the machine it was granted
 
+mod allowance;
 mod answer;
 mod bindings;
 mod cache;
 mod component;
 mod config;
 mod engine;
+mod folders;
 mod imports;
 mod inspection;
 mod instance;
@@ -22,6 +25,7 @@ mod limits;
 mod load_error;
 mod log;
 mod name;
+mod opening;
 mod places;
 mod process;
 mod question;
@@ -31,6 +35,7 @@ mod tests;
 mod ticker;
 mod trap;
 mod wasi;
+mod way;
 
 use std::any::Any;
 use std::fmt;
@@ -40,6 +45,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 
+use self::allowance::Allowance;
 use self::component::{Compiled, Shelf};
 use self::engine::Room;
 use self::instance::{Deadline, Guest, Instance};
@@ -48,7 +54,7 @@ use crate::ask::{Ask, Asked};
 use crate::hook::CallbackHook;
 use crate::id::{PluginName, SessionId};
 use crate::outcome::{Cause, Outcome};
-use crate::plugin::{Code, Digest, PluginInfo};
+use crate::plugin::{Allowed, Code, Digest, PluginInfo, Terms};
 use crate::session::{Claim, PluginStates, StateOwner};
 use crate::source::Source;
 
@@ -69,24 +75,33 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, LoadError> {
 }
 
 /// Who brings a plugin, and under which name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Owner {
     /// Who brings it.
     pub source: Source,
     /// Its name, where the owner has one for it; else the one that it gives itself.
     pub name: Option<PluginName>,
+    /// What it may do: nothing, unless somebody says so.
+    pub terms: Terms,
 }
 
 impl Owner {
     /// One that leaves the name to the plugin.
     pub fn new(source: Source) -> Self {
-        Self { source, name: None }
+        Self { source, name: None, terms: Terms::default() }
     }
 
     /// The same, with this name.
     #[must_use]
     pub fn named(mut self, name: impl Into<PluginName>) -> Self {
         self.name = Some(name.into());
+        self
+    }
+
+    /// The same, on these terms.
+    #[must_use]
+    pub fn on(mut self, terms: Terms) -> Self {
+        self.terms = terms;
         self
     }
 }
@@ -147,12 +162,15 @@ impl Plugins {
         let limits = limits.bounded();
         let compiled = component::compile(&self.room, &self.shelf, self.cache.as_ref(), bytes).await?;
         let info = component::describe(&self.room, &compiled, limits).await?;
-        let name = owner.name.unwrap_or_else(|| info.name.clone());
+        let Owner { source, name, terms } = owner;
+        let name = name.unwrap_or_else(|| info.name.clone());
         if name.as_str().trim().is_empty() {
             return Err(LoadError::NoName);
         }
-        let owner = StateOwner { source: owner.source, name, digest: compiled.digest };
-        Ok(Arc::new(Plugin { room: Arc::clone(&self.room), claim: self.states.claim(owner), compiled, info, limits }))
+        let owner = StateOwner { source, name, digest: compiled.digest };
+        let allowance = Arc::new(Allowance::of(&terms, &owner));
+        let (room, claim) = (Arc::clone(&self.room), self.states.claim(owner));
+        Ok(Arc::new(Plugin { room, claim, compiled, info, limits, allowance }))
     }
 
     /// What these bytes are, without compiling or running them.
@@ -177,6 +195,7 @@ struct Plugin {
     info: PluginInfo,
     claim: Claim,
     limits: Limits,
+    allowance: Arc<Allowance>,
     room: Arc<Room>,
 }
 
@@ -190,6 +209,10 @@ impl Code for Plugin {
         self.compiled.digest
     }
 
+    fn allowed(&self) -> &Allowed {
+        &self.allowance.allowed
+    }
+
     async fn call(&self, hook: &CallbackHook, ask: &Ask<'_>) -> Asked {
         guarded(self.ask(hook, ask)).await
     }
@@ -199,6 +222,7 @@ impl Plugin {
     async fn ask(&self, hook: &CallbackHook, ask: &Ask<'_>) -> Asked {
         let deadline = Deadline::after(ask.time_limit);
         let guest = Guest::new(self.limits, question::json(&hook.config), self.state(&ask.cx.session));
+        let guest = guest.allowed(&self.allowance, ask, deadline);
         let Compiled { code, places, .. } = &*self.compiled;
         let mut instance = match Instance::enter(&self.room, code, *places, self.limits, deadline, guest).await {
             Ok(instance) => instance,

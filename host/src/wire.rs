@@ -2,7 +2,7 @@
 //!
 //! Owns syntax, field names and what is said about a wrong one: settings, `plugin.json`, and how a command is handed a
 //! payload and understood. Pure: it is handed bytes and opens no file. Which files there are, and how they are merged,
-//! is for `settings`; who starts a process is for `executor`.
+//! is for `settings`; who starts a process is for `process`.
 
 #[cfg(feature = "http")]
 pub(crate) mod completion;
@@ -12,6 +12,7 @@ pub mod freecode;
 pub(crate) mod hooks;
 pub mod json;
 pub(crate) mod path;
+pub(crate) mod permissions;
 pub mod plugin_json;
 pub mod process;
 pub mod prompt;

@@ -14,6 +14,7 @@ mod examples;
 mod explain;
 mod gate;
 mod generations;
+mod grants;
 mod guarded;
 mod languages;
 #[cfg(target_os = "linux")]

@@ -14,17 +14,17 @@ const CRATES: [(&[&str], &[&str], &str); 9] = [
     (&["arc_swap"], &["registry"], "the registry alone swaps"),
     (
         &["rustix"],
-        &["executor", "sink", "trust", "wasm", "cli"],
-        "process groups are the executor's, the lock on the trust store is its own, owners and modes are the cache's and the records'",
+        &["executor", "process", "sink", "trust", "wasm", "cli"],
+        "process groups are `process`'s, the lock on the trust store is its own, owners and modes are the sandbox's and the records'",
     ),
-    (&["tempfile"], &["executor", "trust", "cli"], "private files are the executor's and the trust store's"),
+    (&["tempfile"], &["executor", "trust", "wasm", "cli"], "private files are theirs alone"),
 ];
 
 /// Modules that turn text from outside into values: outside shapes, a guest's answer, the arguments of the program.
 const READERS: [&str; 3] = ["wire", "wasm", "cli"];
 
 /// Where programs are started.
-const STARTERS: [&str; 2] = ["host/src/executor/command", "host/src/cli"];
+const STARTERS: [&str; 2] = ["host/src/process", "host/src/cli"];
 
 fn named_crates(tree: &Tree) -> Vec<String> {
     let mut broken = Vec::new();
@@ -90,10 +90,10 @@ fn outside_shapes_are_read_in_one_place() {
 
 #[test]
 fn programs_are_started_in_one_place() {
-    assert_clean("programs are started by the executor of commands", &starters(Tree::checkout()));
+    assert_clean("programs are started in `process`", &starters(Tree::checkout()));
     let tree = Tree::of([
         ("host/src/gate.rs", "let c =\n std::process::Command::new(program);"),
-        ("host/src/executor/command/spawn.rs", "Command::new(program)"),
+        ("host/src/process.rs", "Command::new(program)"),
     ]);
     assert_broken(&starters(&tree), &["gate.rs:2", "gate.rs:2"]);
 }

@@ -110,11 +110,12 @@ async fn look(project: Option<&Path>) -> anyhow::Result<(Shown, TrustStore)> {
     let surroundings = host::surroundings(project)?;
     let store = TrustStore::of_this_user(&surroundings);
     let root = Root::of(&surroundings).context("there is no project")?;
-    let runtime = Runtime::builder(store.clone(), surroundings).build().await?;
+    let runtime = Runtime::builder(store.clone(), surroundings.clone()).build().await?;
     out::notes(&runtime.diagnostics());
     let brought = runtime.brought().unwrap_or_else(|| Brought::default().into());
     let trusted = brought.is_empty() || store.digest_of(root.real()) == Some(brought.digest());
-    Ok((Shown::new(root.real().to_owned(), &brought, trusted, &runtime.dropped()), store))
+    let shown = Shown::new(root.real().to_owned(), &brought, trusted, &runtime.dropped(), &surroundings);
+    Ok((shown, store))
 }
 
 fn ask() -> anyhow::Result<bool> {

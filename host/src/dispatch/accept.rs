@@ -60,7 +60,9 @@ impl Accept<'_> {
         let spec = &self.hook.spec;
         // A matcher that was given up on has matched nothing that could be approved.
         let certain = spec.matcher.test(self.look.call(self.saw).tool()) != Some(MatcherHit::PatternLimit);
-        certain && self.meets_the_condition(change) && self.may_approve.allows(spec, &self.hook.source)
+        certain
+            && self.meets_the_condition(change)
+            && self.may_approve.allows(spec, &self.hook.source, self.hook.code.as_deref())
     }
 
     /// Read strictly, and on what would run: the hook's own rewrite, where it approves that.

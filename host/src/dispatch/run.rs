@@ -139,6 +139,7 @@ impl<'a> Run<'a> {
             recheck: told.recheck,
             surroundings: &self.with.surroundings,
             time_limit: share.limit,
+            lease: &hook.lease(),
         };
         let span = span::of_hook(hook, told.recheck);
         span.in_scope(|| self.with.bus.tell(|| Record::Triggered(self.about(hook))));

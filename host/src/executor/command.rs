@@ -1,6 +1,6 @@
-//! Shell commands: the only place that starts a process.
+//! Shell commands, from the payload's files to the end of their process group.
 //!
-//! Owns a command's life, from the payload's files to the end of its process group. What its answer says is read in
+//! Programs are started, and groups ended, by `process`. What its answer says is read in
 //! [`wire`](crate::wire); what a missing answer means is for the folding.
 //!
 //! Nothing in a payload can keep a command from being started (a gate whose guard does not start lets the call past):
@@ -10,10 +10,7 @@ mod environment;
 mod exports;
 mod files;
 mod folder;
-mod group;
-mod output;
 mod payload;
-mod secrets;
 mod spawn;
 
 use std::time::Duration;
@@ -22,17 +19,12 @@ use crate::ask::{Ask, Asked};
 use crate::event::EventName;
 use crate::hook::{CommandHook, Dialect, OnError};
 use crate::outcome::{Block, Cause, Outcome, Said};
-use crate::registry::Lease;
+use crate::process::{DRAIN, Group, Pipes};
 use crate::wire::freecode;
 use crate::wire::process::Ended;
 
-use group::Group;
-use output::Pipes;
 use payload::Payload;
 use spawn::{NotStarted, Started};
-
-/// How long the output of a command that has exited is read on, where something still holds it open.
-const DRAIN: Duration = Duration::from_millis(100);
 
 /// Asks a command hook.
 ///
@@ -41,7 +33,7 @@ const DRAIN: Duration = Duration::from_millis(100);
 /// until it has ended. Needs a tokio
 /// runtime with its I/O and time drivers; does not panic otherwise and does not fail: whatever goes wrong is the
 /// outcome's cause.
-pub async fn run(hook: &CommandHook, ask: &Ask<'_>, lease: Lease) -> Asked {
+pub async fn run(hook: &CommandHook, ask: &Ask<'_>) -> Asked {
     // A guard is not run in a dialect that it was not written for.
     if hook.dialect != Dialect::Freecode {
         return Outcome::NoAnswer(Cause::CouldNotStart("its dialect is not spoken by this version".to_owned())).into();
@@ -56,7 +48,7 @@ pub async fn run(hook: &CommandHook, ask: &Ask<'_>, lease: Lease) -> Asked {
         Err(NotStarted::Refused) => return Asked { cut: true, ..Outcome::block(refusal()).into() },
     };
     let Started { child, cut, mut warnings } = started;
-    let (outcome, exports) = match followed(Group::of(child, lease), ask.time_limit).await {
+    let (outcome, exports) = match followed(Group::of(child, ask.lease.clone()), ask.time_limit).await {
         Ok(ended) => answered(ask, &ended, &payload, &mut warnings),
         Err(cause) => (Outcome::NoAnswer(cause), Vec::new()),
     };

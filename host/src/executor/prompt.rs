@@ -121,6 +121,7 @@ mod tests {
             recheck: false,
             surroundings: &Surroundings::default(),
             time_limit: Duration::from_millis(if on_error.is_some() { 10_000 } else { 300 }),
+            lease: &crate::ask::Lease::default(),
         };
         run(&hook, &ask, model).await
     }

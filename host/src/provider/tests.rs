@@ -98,6 +98,7 @@ async fn asked(model: &HttpModel, command: &str, limit: u64) -> Outcome {
         recheck: false,
         surroundings: &Surroundings::default(),
         time_limit: Duration::from_millis(limit),
+        lease: &crate::ask::Lease::default(),
     };
     executor::prompt::run(&hook, &ask, Some(model)).await.outcome
 }

@@ -18,17 +18,6 @@ pub(super) enum Life {
     Cancelled,
 }
 
-/// Held by what a call leaves behind that is still to end, a process group perhaps: [`Dropped::ended`] waits for it.
-#[derive(Clone, Debug)]
-pub struct Lease(pub(super) Arc<watch::Sender<Life>>);
-
-impl Default for Lease {
-    /// Nobody waits for it.
-    fn default() -> Self {
-        Self(Arc::new(watch::channel(Life::Goes).0))
-    }
-}
-
 /// A call that runs.
 #[derive(Debug)]
 pub struct Running(pub(super) Arc<Hook>);

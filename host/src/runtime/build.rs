@@ -22,6 +22,7 @@ use crate::trust::TrustedBy;
 
 use super::Runtime;
 use super::load::Loading;
+use super::sandbox::Sandbox;
 
 /// Builds a [`Runtime`].
 ///
@@ -32,7 +33,7 @@ use super::load::Loading;
 /// - events: the fifteen built-in ones
 /// - model: none; a prompt hook gives no answer
 /// - sink: none; no dispatch is recorded
-/// - approvals: of every source; plugins in the sandbox approve nothing
+/// - approvals: of every source; of plugins in the sandbox where that was granted
 /// - a chain sees the arguments as the model gave them
 /// - the compiled code of plugins is kept nowhere: each host compiles anew
 /// - budget: none; a dispatch may take as long as its hooks may together
@@ -206,6 +207,7 @@ impl RuntimeBuilder {
     /// Only where the host is strict: otherwise what is wrong with a settings file is in
     /// [`Runtime::diagnostics`], and the rest of it works.
     pub async fn build(self) -> Result<Runtime, BuildError> {
+        let sandbox = Sandbox::new(self.compile_cache, self.surroundings.clone());
         let runtime = Runtime {
             dispatcher: Dispatcher {
                 registry: Registry::new(self.reloading),
@@ -221,7 +223,7 @@ impl RuntimeBuilder {
                 bus: Bus::default(),
             },
             events: Events::with(self.events),
-            loading: Loading::new(self.settings, self.trust, self.compile_cache),
+            loading: Loading::new(self.settings, self.trust, sandbox),
             diagnostics: Default::default(),
             dropped: Default::default(),
             shutdown: Default::default(),

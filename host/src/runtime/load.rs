@@ -10,6 +10,7 @@ use crate::bus::Record;
 use crate::diagnostic::{Diagnostic, printable};
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Reading, Revision, SessionId};
+use crate::permission::Permissions;
 use crate::plugin::{Code, Digest};
 use crate::registry::{Change, Disabled, Dropped, Hook, NewHook, Waiting};
 use crate::settings;
@@ -123,10 +124,10 @@ pub(super) struct Loading {
 }
 
 impl Loading {
-    pub(super) fn new(reads_settings: bool, by: TrustedBy, compile_cache: Option<PathBuf>) -> Self {
+    pub(super) fn new(reads_settings: bool, by: TrustedBy, sandbox: Sandbox) -> Self {
         Self {
             trusting: Trusting::new(by),
-            sandbox: Sandbox::new(compile_cache),
+            sandbox,
             reads_settings,
             origins: Origins::default(),
             told: Mutex::default(),
@@ -161,16 +162,34 @@ impl Runtime {
     ///
     /// Where anything about it cannot be loaded; then nothing has changed.
     pub async fn load(&self, source: Source, path: impl AsRef<Path>, reach: Reach) -> Result<Loaded, LoadError> {
+        self.load_granted(source, path, reach, Permissions::default()).await
+    }
+
+    /// The same, and the plugin is granted what `grant` says of what its `plugin.json` asks for. A component without a
+    /// `plugin.json` has nowhere to ask, and gets all of `grant`.
+    ///
+    /// What was granted to no effect is among the diagnostics. Folders and programs are the ones that are there now.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::load`].
+    pub async fn load_granted(
+        &self,
+        source: Source,
+        path: impl AsRef<Path>,
+        reach: Reach,
+        grant: Permissions,
+    ) -> Result<Loaded, LoadError> {
         if self.is_shut_down() {
             return Err(LoadError::ShutDown);
         }
         let path = std::path::absolute(path.as_ref())
             .map_err(|error| LoadError::Read { path: path.as_ref().to_owned(), error })?;
         let reads = Reads::default();
-        let (hooks, mut diagnostics) = self.unpack(&source, &path, &reads).await?;
+        let (hooks, mut diagnostics) = self.unpack(&source, &path, &grant, &reads).await?;
         self.say(&diagnostics);
         let count = hooks.len();
-        let mut laden = Laden { source, path, reach, generation: Generation(0), files: reads.into_prints() };
+        let mut laden = Laden { source, path, reach, grant, generation: Generation(0), files: reads.into_prints() };
         let applied = taken(self.apply(Change::Replace { key: laden.key(), reach: laden.reach.clone(), hooks }))?;
         laden.generation = applied.generation;
         self.loading.origins.loaded(laden);
@@ -190,10 +209,11 @@ impl Runtime {
         &self,
         source: &Source,
         path: &Path,
+        grant: &Permissions,
         reads: &Reads,
     ) -> Result<(Vec<NewHook>, Vec<Diagnostic>), LoadError> {
         let files = reads.package(path, &self.events)?;
-        let package = Package::of(files, &self.loading.sandbox, path, source).await?;
+        let package = Package::of(files, &self.loading.sandbox, path, source, grant).await?;
         let (specs, said) = package.hooks(&self.events)?;
         let hook = |spec| NewHook::answered_by(spec, source.clone(), package.code.clone());
         Ok((specs.into_iter().map(hook).collect(), said))
@@ -266,7 +286,7 @@ impl Runtime {
         reads: &Reads,
         said: &mut Vec<Diagnostic>,
     ) -> Vec<NewHook> {
-        let mut packages: HashMap<(Source, PathBuf), Result<Arc<Package>, String>> = HashMap::new();
+        let mut packages: HashMap<(Source, PathBuf, Permissions), Result<Arc<Package>, String>> = HashMap::new();
         let mut equipped = Vec::new();
         for (source, mut spec) in hooks {
             said.extend(self.doubts(&spec));
@@ -278,9 +298,10 @@ impl Runtime {
                     continue;
                 }
             };
-            let key = (source.clone(), callback.plugin.clone());
+            let key = (source.clone(), callback.plugin.clone(), callback.grant.clone());
             if !packages.contains_key(&key) {
-                let loaded = self.package(standing, &key.1, &source, reads).await;
+                let loaded = self.package(standing, &key.1, &source, &key.2, reads).await;
+                said.extend(loaded.iter().flat_map(|package| &package.said).cloned());
                 packages.insert(key.clone(), loaded.map(Arc::new));
             }
             match &packages[&key] {
@@ -300,13 +321,14 @@ impl Runtime {
         standing: &Standing,
         path: &Path,
         source: &Source,
+        grant: &Permissions,
         reads: &Reads,
     ) -> Result<Package, String> {
         let files = match standing.plugin(source, path) {
             Some(files) => files?,
             None => reads.package(path, &self.events).map_err(|error| error.to_string())?,
         };
-        Package::of(files, &self.loading.sandbox, path, source).await.map_err(|error| error.to_string())
+        Package::of(files, &self.loading.sandbox, path, source, grant).await.map_err(|error| error.to_string())
     }
 
     /// A guard is not lost because its plugin cannot be read: the one that answered so far goes on, and where none did,
@@ -345,9 +367,10 @@ impl Runtime {
     }
 }
 
+/// A plugin that was granted something else is another: what a grant no longer says must not go on.
 fn same_plugin(a: &HookSpec, b: &HookSpec) -> bool {
     match (&a.kind, &b.kind) {
-        (HookKind::Callback(a), HookKind::Callback(b)) => a.plugin == b.plugin,
+        (HookKind::Callback(a), HookKind::Callback(b)) => a.plugin == b.plugin && a.grant == b.grant,
         _ => false,
     }
 }

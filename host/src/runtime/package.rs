@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Events, Object};
 use crate::hook::{CallbackHook, HookKind, HookSpec};
+use crate::permission::Permissions;
 use crate::plugin::{Code, Digest, Manifest};
 use crate::source::Source;
 use crate::wire::plugin_json;
@@ -19,6 +21,9 @@ const LARGEST_MANIFEST: u64 = 1 << 20;
 
 /// The largest component that is read: 64 MiB, and a byte to see that there is more.
 pub(super) const LARGEST_COMPONENT: u64 = (64 << 20) + 1;
+
+/// How long a hook may take that runs programs, where nobody says.
+const WITH_PROGRAMS: Duration = Duration::from_secs(30);
 
 /// A plugin as it lies there, read and checked; nothing of it is compiled or run.
 #[derive(Clone, Debug)]
@@ -69,21 +74,26 @@ pub(super) struct Package {
     pub(super) path: PathBuf,
     pub(super) code: Arc<dyn Code>,
     pub(super) manifest: Manifest,
+    grant: Permissions,
     pub(super) said: Vec<Diagnostic>,
 }
 
 impl Package {
-    /// Loads what was read from `path`.
+    /// Loads what was read from `path`, and grants it what `grant` says.
     pub(super) async fn of(
         files: PackageFiles,
         sandbox: &Sandbox,
         path: &Path,
         source: &Source,
+        grant: &Permissions,
     ) -> Result<Self, LoadError> {
-        let PackageFiles { manifest, component, diagnostics: said, .. } = files;
-        let loaded = sandbox.load(&component, source.clone(), manifest.name.as_ref()).await;
+        let PackageFiles { manifest, component, diagnostics: mut said, written } = files;
+        let package = written.is_some().then(|| path.to_owned());
+        let loaded = sandbox.load(&component, source, &manifest, package, grant).await;
         let code = loaded.map_err(|error| LoadError::Plugin { path: manifest.component.clone(), error })?;
-        Ok(Self { path: path.to_owned(), code, manifest, said })
+        let place = || Place::file(path);
+        said.extend(code.allowed().doubts.iter().map(|doubt| Diagnostic::warning(place(), doubt)));
+        Ok(Self { path: path.to_owned(), code, manifest, grant: grant.clone(), said })
     }
 
     /// The hooks it brings when it is loaded whole: those of its `plugin.json`, else those that it asks for itself.
@@ -92,7 +102,8 @@ impl Package {
         let mut specs = match &self.manifest.hooks {
             Some(hooks) => hooks.clone(),
             None => {
-                let wants = Wants { events, file: &self.path, config: &self.manifest.config };
+                let Manifest { config, .. } = &self.manifest;
+                let wants = Wants { events, file: &self.path, config, grant: &self.grant };
                 let mut specs = Vec::new();
                 for wanted in &self.code.info().hooks {
                     let (spec, new) = wants
@@ -114,11 +125,13 @@ impl Package {
     pub(super) fn complete(&self, spec: &mut HookSpec) {
         let described = self.described(spec);
         spec.on_error = spec.on_error.or(self.manifest.on_error).or(described.and_then(|hook| hook.on_error));
-        spec.timeout = spec.timeout.or(described.and_then(|hook| hook.timeout));
-        if let HookKind::Callback(CallbackHook { config, .. }) = &mut spec.kind
-            && config.is_empty()
-        {
-            *config = self.manifest.config.clone();
+        let waiting = self.code.allowed().waits.then_some(WITH_PROGRAMS);
+        spec.timeout = spec.timeout.or(described.and_then(|hook| hook.timeout)).or(waiting);
+        if let HookKind::Callback(CallbackHook { config, grant, .. }) = &mut spec.kind {
+            if config.is_empty() {
+                *config = self.manifest.config.clone();
+            }
+            grant.clone_from(&self.grant);
         }
     }
 

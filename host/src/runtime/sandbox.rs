@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::id::{PluginName, SessionId};
-use crate::plugin::Code;
+use crate::id::SessionId;
+use crate::permission::Permissions;
+use crate::plugin::{Code, Manifest, Terms};
 use crate::session::PluginStates;
 use crate::source::Source;
+use crate::surroundings::Surroundings;
 use crate::wasm::{CompileCache, EngineError, Limits, LoadError, Owner, Plugins};
 
 /// Loads plugins.
 #[derive(Debug)]
 pub(super) struct Sandbox {
     cache: Option<CompileCache>,
+    surroundings: Surroundings,
     states: PluginStates,
     plugins: Mutex<Option<Plugins>>,
 }
@@ -31,21 +34,27 @@ pub enum PluginError {
 
 impl Sandbox {
     /// One that keeps compiled code in this folder.
-    pub(super) fn new(compile_cache: Option<PathBuf>) -> Self {
-        Self { cache: compile_cache.map(CompileCache::at), states: PluginStates::default(), plugins: Mutex::default() }
+    pub(super) fn new(compile_cache: Option<PathBuf>, surroundings: Surroundings) -> Self {
+        let (states, plugins) = Default::default();
+        Self { cache: compile_cache.map(CompileCache::at), surroundings, states, plugins }
     }
 
-    /// Makes a plugin of a component's bytes.
+    /// Makes a plugin of a component's bytes, which is granted what stands in both its manifest and `grant`.
     pub(super) async fn load(
         &self,
         bytes: &[u8],
-        source: Source,
-        name: Option<&PluginName>,
+        source: &Source,
+        manifest: &Manifest,
+        package: Option<PathBuf>,
+        grant: &Permissions,
     ) -> Result<Arc<dyn Code>, PluginError> {
-        let owner = match name {
-            Some(name) => Owner::new(source).named(name.clone()),
-            None => Owner::new(source),
+        let terms = Terms {
+            requested: manifest.permissions.clone(),
+            granted: grant.clone(),
+            package,
+            surroundings: self.surroundings.clone(),
         };
+        let owner = Owner { name: manifest.name.clone(), ..Owner::new(source.clone()).on(terms) };
         Ok(self.plugins()?.load(bytes, owner, Limits::default()).await?)
     }
 

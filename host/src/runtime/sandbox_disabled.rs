@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::id::{PluginName, SessionId};
-use crate::plugin::Code;
+use crate::id::SessionId;
+use crate::permission::Permissions;
+use crate::plugin::{Code, Manifest};
 use crate::source::Source;
+use crate::surroundings::Surroundings;
 
 /// Loads nothing.
 #[derive(Debug)]
@@ -21,11 +23,18 @@ pub enum PluginError {
 }
 
 impl Sandbox {
-    pub(super) fn new(_: Option<PathBuf>) -> Self {
+    pub(super) fn new(_: Option<PathBuf>, _: Surroundings) -> Self {
         Self
     }
 
-    pub(super) async fn load(&self, _: &[u8], _: Source, _: Option<&PluginName>) -> Result<Arc<dyn Code>, PluginError> {
+    pub(super) async fn load(
+        &self,
+        _: &[u8],
+        _: &Source,
+        _: &Manifest,
+        _: Option<PathBuf>,
+        _: &Permissions,
+    ) -> Result<Arc<dyn Code>, PluginError> {
         Err(PluginError::Disabled)
     }
 

@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, Place, nearest, printable};
 use crate::event::{Events, Object};
 use crate::hook::{CallbackHook, HookKind, HookSpec, LONGEST_TIMEOUT};
 use crate::matching::{Condition, Matcher};
+use crate::permission::Permissions;
 use crate::plugin::WantedHook;
 
 /// A hook that cannot be registered as it was asked for.
@@ -23,6 +24,7 @@ pub(super) struct Wants<'a> {
     pub(super) events: &'a Events,
     pub(super) file: &'a Path,
     pub(super) config: &'a Object,
+    pub(super) grant: &'a Permissions,
 }
 
 impl Wants<'_> {
@@ -34,7 +36,12 @@ impl Wants<'_> {
     pub(super) fn spec(&self, wanted: &WantedHook) -> Result<(HookSpec, Vec<Diagnostic>), Unfit> {
         let unfit = |why: String| Unfit { hook: wanted.name.clone(), why };
         let event = self.events.named(&wanted.event).ok_or_else(|| unfit(self.no_such_event(&wanted.event)))?;
-        let callback = CallbackHook { plugin: self.file.to_owned(), function: None, config: self.config.clone() };
+        let callback = CallbackHook {
+            plugin: self.file.to_owned(),
+            function: None,
+            config: self.config.clone(),
+            grant: self.grant.clone(),
+        };
         let mut spec = HookSpec::new(event, wanted.name.as_str(), HookKind::Callback(callback));
         spec.timeout = wanted.timeout;
         spec.once = wanted.once;

@@ -2,6 +2,8 @@
 //!
 //! A field that is new in a hook does not compile until it stands here, too.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::brought::BroughtHook;
@@ -10,6 +12,7 @@ use crate::hook::{
     CallbackHook, CommandHook, HookEnv, HookKind, HookSpec, InjectHook, OnCut, OnError, PromptHook, Shell,
 };
 use crate::matching::Dialect;
+use crate::permission::{Folder, Folders, Permissions, Start};
 
 /// The first line: a change of the form is a change of every digest.
 pub(super) const HEAD: &str = "tacklebox trust 1\n";
@@ -60,16 +63,40 @@ pub(super) fn line(hook: &BroughtHook, root: &Root) -> String {
 fn runs(kind: &HookKind, root: &Root) -> Value {
     match kind {
         HookKind::Command(command) => command_line(command),
-        HookKind::Callback(CallbackHook { plugin, function, config }) => json!({
-            "plugin": root.seen(plugin).to_string_lossy(),
-            "function": function,
-            "config": config,
-        }),
+        HookKind::Callback(CallbackHook { plugin, function, config, grant }) => {
+            let mut line = json!({
+                "plugin": root.seen(plugin).to_string_lossy(),
+                "function": function,
+                "config": config,
+            });
+            // What grants nothing is what it was before there were grants.
+            if !grant.is_empty() {
+                line["grant"] = granted(grant, root);
+            }
+            line
+        }
         HookKind::Inject(InjectHook { text }) => json!({ "text": text }),
         HookKind::Prompt(PromptHook { prompt, model }) => json!({ "prompt": prompt, "model": model }),
         // Code of the embedder's own does not come from a project.
         HookKind::Function(_) => Value::Null,
     }
+}
+
+fn granted(grant: &Permissions, root: &Root) -> Value {
+    let Permissions { read, write, env, http, run, approve } = grant;
+    let folder = |folder: &Folder| match folder.start {
+        Start::Root => json!(["/", root.seen(&folder.from(Path::new("/"))).to_string_lossy()]),
+        start => json!([start.as_str(), folder.below.to_string_lossy()]),
+    };
+    let folders = |folders: &Folders| folders.0.iter().map(folder).collect::<Vec<_>>();
+    json!({
+        "read": folders(read),
+        "write": folders(write),
+        "env": env.0,
+        "http": http.0.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "run": run.0,
+        "approve": approve.0,
+    })
 }
 
 fn command_line(hook: &CommandHook) -> Value {

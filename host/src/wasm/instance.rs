@@ -11,17 +11,20 @@ use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 use wasmtime::{Store, StoreContextMut, UpdateDeadline};
 
+use super::allowance::Allowance;
 use super::bindings::{HookContext, HookInput, HookResult, PluginInfo, PluginPre, types};
 use super::engine::Room;
 use super::limits::{ANSWER, HANDED_OVER, Ledger, Limits};
 use super::log::Log;
 use super::places::Place;
-use super::process::Denials;
+use super::process::{Denials, Until};
 use super::state::State;
 use super::ticker::Meter;
 use super::trap;
 use super::wasi::{Clock, Wasi};
+use crate::ask::{Ask, Lease};
 use crate::outcome::Cause;
+use crate::surroundings::Surroundings;
 
 /// What the host keeps for one instance.
 pub(super) struct Guest {
@@ -29,6 +32,17 @@ pub(super) struct Guest {
     pub(super) log: Log,
     pub(super) config: String,
     pub(super) state: State,
+    pub(super) allowance: Arc<Allowance>,
+    /// The variables that it sees.
+    pub(super) env: Vec<(String, String)>,
+    /// What its programs run in, where it may run any.
+    pub(super) outside: Option<Arc<Surroundings>>,
+    /// By when its programs must be over.
+    pub(super) deadline: Until,
+    /// Kept by its programs until they have ended.
+    pub(super) lease: Lease,
+    /// How many it has run.
+    pub(super) runs: usize,
     pub(super) denials: Denials,
     pub(super) clock: Clock,
     pub(super) wasi: Option<Box<Wasi>>,
@@ -44,9 +58,27 @@ impl Guest {
             log: Log::default(),
             config,
             state,
+            allowance: Arc::default(),
+            env: Vec::new(),
+            outside: None,
+            deadline: None,
+            lease: Lease::default(),
+            runs: 0,
             denials: Denials::default(),
             clock: Clock::Real,
             wasi: None,
+        }
+    }
+
+    /// The same, and it may do for this asking what was allowed, until then.
+    pub(super) fn allowed(self, allowance: &Arc<Allowance>, ask: &Ask<'_>, deadline: Deadline) -> Self {
+        Self {
+            env: allowance.env(ask.surroundings),
+            outside: allowance.outside(ask.surroundings),
+            allowance: Arc::clone(allowance),
+            deadline: Some(deadline.at),
+            lease: ask.lease.clone(),
+            ..self
         }
     }
 

@@ -3,7 +3,9 @@
 mod asking;
 mod bad_files;
 mod cache;
+mod grants;
 mod guests;
 mod isolation;
 mod limits;
+mod reaching;
 mod words;

@@ -1,11 +1,12 @@
-//! WASI 0.2, empty-handed: clocks and random numbers are there; no environment, arguments, files or network; standard
-//! input is at its end, and output goes nowhere.
+//! WASI 0.2: clocks and random numbers are there, and what was granted of folders and variables; no arguments and no
+//! network; standard input is at its end, and output goes nowhere.
 
 use std::time::Duration;
 
 use wasmtime::component::{Linker, ResourceTable};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView};
 
+use super::allowance::Allowance;
 use super::instance::Guest;
 
 /// The most random bytes in one piece.
@@ -55,25 +56,28 @@ pub(super) enum Clock {
 
 /// Links all of WASI 0.2.
 pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    wasmtime_wasi::p2::add_to_linker_async(linker)
+    wasmtime_wasi::p2::add_to_linker_async(linker)?;
+    super::opening::link(linker)
 }
 
 impl Wasi {
-    fn empty_handed(clock: Clock) -> Self {
+    fn holding(allowance: &Allowance, env: &[(String, String)], clock: Clock) -> Self {
         let mut builder = WasiCtx::builder();
-        builder.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false).max_random_size(MOST_RANDOM);
+        builder.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false).max_random_size(MOST_RANDOM).envs(env);
         if clock == Clock::Fixed {
             builder.wall_clock(Still).monotonic_clock(Still);
         }
-        Self { cx: builder.build(), table: ResourceTable::new() }
+        let mut cx = builder.build();
+        allowance.folders.hand_to(&mut cx);
+        Self { cx, table: ResourceTable::new() }
     }
 }
 
 impl WasiView for Guest {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         // Made on first use: most plugins have none of it, and those that link it seldom call it.
-        let clock = self.clock;
-        let wasi = self.wasi.get_or_insert_with(|| Box::new(Wasi::empty_handed(clock)));
+        let Self { allowance, env, clock, wasi, .. } = self;
+        let wasi = wasi.get_or_insert_with(|| Box::new(Wasi::holding(allowance, env, *clock)));
         WasiCtxView { ctx: &mut wasi.cx, table: &mut wasi.table }
     }
 }

@@ -50,6 +50,8 @@ pub(crate) enum Shape {
     Texts,
     /// A list of names, or a map of strings.
     Env,
+    /// What a plugin may do.
+    Grant,
     /// An object.
     Object,
     /// Anything.
@@ -109,6 +111,7 @@ pub(crate) static FIELDS: &[Field] = &[
     field("plugin", CALLBACK, Shape::Text, "the component's file, or its package's folder"),
     field("function", CALLBACK, Shape::Text, "which of the plugin's hooks it is"),
     field("config", CALLBACK, Shape::Object, "what the plugin reads as its configuration"),
+    field("grant", CALLBACK, Shape::Grant, "what the plugin may do, of what it asks for"),
     field("text", INJECT, Shape::Text, "the text that is added"),
     field("prompt", PROMPT, Shape::Text, "what the model is asked"),
     field("model", PROMPT, Shape::Text, "which model is asked"),
@@ -116,7 +119,6 @@ pub(crate) static FIELDS: &[Field] = &[
     field("asyncRewake", On::NotYet, Shape::Flag, "whether it may wake the agent later").also_for_groups(),
     field("maxAttempts", On::Every, Shape::Count, "how often it may keep the agent from stopping, in one turn")
         .also_for_groups(),
-    field("grant", On::NotYet, Shape::Object, "what the plugin may do"),
     field("limits", On::NotYet, Shape::Object, "what the plugin may use up"),
     field("instance", On::NotYet, Shape::Text, "how long the plugin's memory lives"),
     field("url", On::OtherKind, Shape::Text, "where the payload is sent"),

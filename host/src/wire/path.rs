@@ -4,6 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::document::Quoted;
+pub(crate) use crate::text::normal;
 
 /// What a path may refer to.
 #[derive(Clone, Copy, Debug)]
@@ -48,25 +49,6 @@ fn expand(text: &str, bases: &Bases<'_>) -> Result<PathBuf, String> {
         return Err("holds a second variable".to_owned());
     }
     Ok(base.join(rest))
-}
-
-/// The same path without `.` and `..`, worked out in the text: `..` at the root stays there.
-pub(crate) fn normal(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                if matches!(out.components().next_back(), None | Some(Component::ParentDir)) {
-                    out.push("..");
-                } else {
-                    out.pop();
-                }
-            }
-            _ => out.push(part),
-        }
-    }
-    out
 }
 
 /// Whether `text` stays inside the folder it starts from: relative, and without `..`.

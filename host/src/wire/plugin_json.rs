@@ -10,9 +10,11 @@ use super::document::{Document, NotJson, Notes, Quoted, did_you_mean, found, las
 use super::hooks::value::own_word;
 use super::hooks::{self, Origin, Site};
 use super::path::{Bases, stays_inside};
+use super::permissions::{self, Remark, Word};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Events, Object};
 use crate::hook::OnError;
+use crate::permission::Permissions;
 use crate::plugin::Manifest;
 
 /// Why a package cannot be loaded. Each holds what is wrong and where.
@@ -79,7 +81,7 @@ impl<'r, 'd> Reader<'r, 'd> {
             hooks: self.hooks()?,
             config: self.config()?,
             on_error: self.on_error(),
-            permissions: self.permissions(),
+            permissions: Some(self.permissions()),
         };
         Ok((manifest, self.notes.finish(self.site.place())))
     }
@@ -173,16 +175,14 @@ impl<'r, 'd> Reader<'r, 'd> {
         }
     }
 
-    fn permissions(&mut self) -> Object {
-        match self.get("permissions") {
-            None => Object::new(),
-            Some(Value::Object(object)) => plain_object(object),
-            Some(other) => {
-                let message = format!("`permissions` must be an object, found {}; nothing is asked for", found(other));
-                self.warn(other, message, None);
-                Object::new()
-            }
+    fn permissions(&mut self) -> Permissions {
+        let Some(value) = self.get("permissions") else { return Permissions::default() };
+        let (requested, remarks) = permissions::read("permissions", value, Word::Requested, self.site);
+        for Remark { line, message, hint } in remarks {
+            let place = Place { line: Some(line), ..self.site.place() };
+            self.notes.say(Diagnostic { hint, ..Diagnostic::warning(place, message) });
         }
+        requested
     }
 }
 
@@ -191,6 +191,7 @@ mod tests {
     use super::*;
     use crate::event::EventName;
     use crate::hook::HookKind;
+    use crate::permission::Folder;
 
     fn read(text: &str) -> Result<(Manifest, Vec<Diagnostic>), ManifestError> {
         parse(text.as_bytes(), Path::new("/x/guard/plugin.json"), &Events::default())
@@ -219,6 +220,7 @@ mod tests {
         assert_eq!(manifest.name, Some("guard".into()));
         assert_eq!(manifest.component, Path::new("./guard.wasm"));
         assert_eq!(manifest.on_error, Some(OnError::Pass));
+        assert_eq!(manifest.permissions, Some(Permissions::default().reading(Folder::project())));
         let hooks = manifest.hooks.unwrap();
         let names: Vec<_> = hooks.iter().map(|hook| hook.name.as_str()).collect();
         assert_eq!(names, ["g", "plugin/PreToolUse-1-0", "plugin/Stop-0"]);
@@ -272,6 +274,8 @@ mod tests {
             (r#""hooks": {"Stop": [{"plugin": "../other"}]}"#, &["a package may name only what it brings itself"]),
             (r#""hooks": {"Stop": [{"command": "true"}]}"#, &["`command` means nothing on a hook of type `callback`"]),
             (r#""hooks": {"Stopp": [{}]}"#, &["unknown event `Stopp`; its entries (1) are skipped"]),
+            (r#""hooks": {"Stop": [{"grant": {"run": ["sh"]}}]}"#, &["`grant` in a package grants nothing"]),
+            (r#""permissions": {"run": "sh"}"#, &["`permissions`: `run` must be a list of strings"]),
             (r#""$schema": "x""#, &[]),
         ] {
             let (_, diagnostics) = read(&format!("{{\"component\": \"a.wasm\", {rest}}}")).unwrap();

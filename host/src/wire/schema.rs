@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::field::{FIELDS, Field, ON_ERROR, On, Shape};
+use super::permissions;
 use crate::event::Events;
 
 /// The schema, for the events that a host knows.
@@ -60,6 +61,7 @@ fn described(shape: Shape, says: &str) -> Value {
             {"type": "array", "items": {"type": "string"}},
             {"type": "object", "additionalProperties": {"type": "string"}},
         ]}),
+        Shape::Grant => grant(),
         Shape::Object => json!({"type": "object"}),
         Shape::Any => json!({}),
     };
@@ -67,6 +69,14 @@ fn described(shape: Shape, says: &str) -> Value {
         object.insert("description".to_owned(), says.into());
     }
     value
+}
+
+/// Each permission of its own shape.
+fn grant() -> Value {
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    let shape = |name: &str| if name == "approve" { json!({"type": "boolean"}) } else { texts.clone() };
+    let properties: Map<_, _> = permissions::NAMES.iter().map(|name| ((*name).to_owned(), shape(name))).collect();
+    json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 
 #[cfg(test)]

@@ -5,18 +5,21 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::diagnostic::printable;
-use crate::event::Object;
-use crate::hook::HookSpec;
+use crate::event::{Events, Object};
+use crate::hook::{HookKind, HookSpec};
+use crate::permission::Permissions;
 use crate::plugin::PluginInfo;
 use crate::session::PluginStates;
+use crate::settings;
 use crate::source::Source;
+use crate::surroundings::Surroundings;
 use crate::wasm::{CompileCache, Inspection, Kind, Limits, Owner, Plugins};
 
 use super::super::exit::Exit;
 use super::super::style::{DIM, HEAD, HINT, WARNING};
-use super::super::{conduct, host, out};
+use super::super::{conduct, host, out, permissions};
 use super::inspected::Inspected;
-use super::permission::{self, Use};
+use super::permission::{NAMES, Use};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,13 +53,22 @@ struct Shown {
     imports: Vec<Import>,
     exports: Vec<String>,
     requested: Object,
-    granted: Object,
+    granted: Vec<Grant>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    flags: Vec<String>,
     hooks: Vec<Hook>,
     #[serde(skip_serializing_if = "Option::is_none")]
     described: Option<Described>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unfit: Option<String>,
     warnings: Vec<String>,
+}
+
+/// What settings grant the plugin.
+#[derive(Debug, Serialize)]
+struct Grant {
+    by: String,
+    permissions: Object,
 }
 
 #[derive(Debug, Serialize)]
@@ -97,7 +109,8 @@ async fn inspect(args: Args, inspected: Inspected) -> anyhow::Result<Exit> {
         true => Some(Described::from(describe(&inspected).await?)),
         false => None,
     };
-    let shown = Shown::new(&args.file, &inspected, described);
+    let surroundings = host::surroundings(None)?;
+    let shown = Shown::new(&args.file, &inspected, described, &surroundings);
     match args.json {
         true => out::json(&shown)?,
         false => out::person(&shown.page())?,
@@ -106,6 +119,20 @@ async fn inspect(args: Args, inspected: Inspected) -> anyhow::Result<Exit> {
         Some(fault) => Err(fault.into()),
         None => Ok(Exit::Fine),
     }
+}
+
+/// What the settings of the project at hand grant to this very plugin, each with its place.
+fn grants(file: &Path, surroundings: &Surroundings) -> Vec<(String, Permissions)> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let here = real(file);
+    let mut found: Vec<(String, Permissions)> = Vec::new();
+    for (_, spec) in settings::load(surroundings, &Events::default()).hooks {
+        let HookKind::Callback(callback) = &spec.kind else { continue };
+        if !callback.grant.is_empty() && here.is_some() && real(&callback.plugin) == here {
+            found.push((spec.place.to_string(), callback.grant.clone()));
+        }
+    }
+    found
 }
 
 async fn describe(inspected: &Inspected) -> anyhow::Result<PluginInfo> {
@@ -124,7 +151,7 @@ async fn describe(inspected: &Inspected) -> anyhow::Result<PluginInfo> {
 }
 
 impl Shown {
-    fn new(file: &Path, inspected: &Inspected, described: Option<Described>) -> Self {
+    fn new(file: &Path, inspected: &Inspected, described: Option<Described>, surroundings: &Surroundings) -> Self {
         let Inspection { kind, imports, exports, missing, size, digest, .. } = &inspected.inspection;
         let why_missing = |name: &String| missing.iter().find(|one| one.name == *name).map(|one| one.why.clone());
         let import = |name: &String| Import {
@@ -134,6 +161,14 @@ impl Shown {
         };
         let (kind, interface) = named(kind);
         let manifest = inspected.manifest.as_ref();
+        let requested = manifest.and_then(|manifest| manifest.permissions.clone()).unwrap_or_default();
+        let grants = grants(file, surroundings);
+        let all = std::iter::once(&requested).chain(grants.iter().map(|(_, grant)| grant));
+        let mut flags: Vec<_> = all.flat_map(|some| permissions::flags(some, surroundings)).collect();
+        flags.sort();
+        flags.dedup();
+        let grant =
+            |(by, grant): &(String, Permissions)| Grant { by: by.clone(), permissions: permissions::json(grant) };
         Self {
             file: file.to_owned(),
             kind: kind.to_owned(),
@@ -142,8 +177,9 @@ impl Shown {
             digest: digest.to_string(),
             imports: imports.iter().map(import).collect(),
             exports: exports.clone(),
-            requested: manifest.map(|manifest| manifest.permissions.clone()).unwrap_or_default(),
-            granted: Object::new(),
+            requested: permissions::json(&requested),
+            granted: grants.iter().map(grant).collect(),
+            flags,
             hooks: manifest.and_then(|m| m.hooks.as_ref()).into_iter().flatten().map(Hook::from).collect(),
             described,
             unfit: inspected.unfit().map(|fault| fault.to_string()),
@@ -163,6 +199,9 @@ impl Shown {
         page.push_str(&out::table(&facts.map(Vec::from), "  "));
         page.push_str(&section("imports, and the permissions they could use", &self.import_rows(), "imports nothing"));
         page.push_str(&section("permissions: requested, granted", &self.permission_rows(), "none"));
+        for flag in &self.flags {
+            page.push_str(&format!("  {WARNING}beware:{WARNING:#} {}\n", printable(flag)));
+        }
         page.push_str(&section("hooks of plugin.json", &rows(&self.hooks), "none"));
         if self.wants_it_all() {
             page.push_str(&format!(
@@ -189,7 +228,7 @@ impl Shown {
         self.imports.iter().map(row).collect()
     }
 
-    /// Every permission that is requested or could be used; nothing can be granted in this version.
+    /// Every permission that is requested, granted or could be used.
     fn permission_rows(&self) -> Vec<Vec<String>> {
         let could_use = |name: &str| {
             self.imports.iter().any(|import| matches!(Use::of(&import.name), Use::Of(names) if names.contains(&name)))
@@ -198,9 +237,18 @@ impl Shown {
             Some(value) => printable(&value.to_string()),
             None => "not requested".to_owned(),
         };
-        let usable = permission::ALL.into_iter().filter(|name| could_use(name) && !self.requested.contains_key(*name));
-        let names = self.requested.keys().map(String::as_str).chain(usable);
-        names.map(|name| vec![printable(name), requested(name), "none".to_owned()]).collect()
+        let granted = |name: &str| {
+            let one = |grant: &Grant| {
+                let what = grant.permissions.get(name)?;
+                Some(printable(&format!("{what} by {}", grant.by)))
+            };
+            let all: Vec<_> = self.granted.iter().filter_map(one).collect();
+            if all.is_empty() { "none".to_owned() } else { all.join("; ") }
+        };
+        let is_granted = |name: &str| self.granted.iter().any(|grant| grant.permissions.contains_key(name));
+        let counts = |name: &&str| self.requested.contains_key(*name) || is_granted(name) || could_use(name);
+        let names = NAMES.into_iter().filter(counts);
+        names.map(|name| vec![name.to_owned(), requested(name), granted(name)]).collect()
     }
 
     fn wants_it_all(&self) -> bool {

@@ -1,7 +1,7 @@
-//! Which permission an import could use; none can be granted in this version (HOOKS.md, 5).
+//! Which permission an import could use (HOOKS.md, 5).
 
-/// The permissions that an import could use, as `plugin.json` names them.
-pub(super) const ALL: [&str; 5] = ["read", "write", "env", "http", "run"];
+/// The permissions, as `plugin.json` names them.
+pub(super) const NAMES: [&str; 6] = ["read", "write", "env", "http", "run", "approve"];
 
 /// What an import is for, as far as permissions go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

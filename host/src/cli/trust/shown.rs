@@ -10,8 +10,10 @@ use crate::hook::{HookEnv, HookKind, HookSpec};
 use crate::plugin::Digest;
 use crate::settings::{Dropped, Why};
 use crate::source::{Scope, Source};
+use crate::surroundings::Surroundings;
 use crate::trust::{Brought, BroughtHook, NamedFile};
 
+use super::super::permissions;
 use super::super::style::{DIM, HEAD, WARNING};
 
 /// What a project brings, ready to be shown.
@@ -60,6 +62,12 @@ struct Line {
     plugin: Option<PathBuf>,
     #[serde(skip_serializing_if = "Object::is_empty")]
     config: Object,
+    #[serde(skip_serializing_if = "Object::is_empty")]
+    grants: Object,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    flags: Vec<String>,
+    #[serde(skip)]
+    grant_rows: Vec<(&'static str, Vec<String>)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sets: Vec<(String, String)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -78,8 +86,15 @@ struct FileLine {
 
 impl Shown {
     /// `dropped` tells which of the user's hooks are replaced.
-    pub(super) fn new(project: PathBuf, brought: &Brought, trusted: bool, dropped: &[Dropped]) -> Self {
-        let hooks = brought.hooks().iter().map(|hook| Line::new(hook, replaced(hook, dropped))).collect();
+    pub(super) fn new(
+        project: PathBuf,
+        brought: &Brought,
+        trusted: bool,
+        dropped: &[Dropped],
+        surroundings: &Surroundings,
+    ) -> Self {
+        let hooks = brought.hooks().iter();
+        let hooks = hooks.map(|hook| Line::new(hook, replaced(hook, dropped), surroundings)).collect();
         Self { project, digest: brought.digest(), trusted, hooks }
     }
 
@@ -121,7 +136,7 @@ fn replaced<'a>(hook: &BroughtHook, dropped: &'a [Dropped]) -> Option<&'a HookSp
 }
 
 impl Line {
-    fn new(hook: &BroughtHook, replaced: Option<&HookSpec>) -> Self {
+    fn new(hook: &BroughtHook, replaced: Option<&HookSpec>, surroundings: &Surroundings) -> Self {
         let spec = &hook.spec;
         let mut line = Self {
             event: spec.event.to_string(),
@@ -137,16 +152,19 @@ impl Line {
             model: None,
             plugin: None,
             config: Object::new(),
+            grants: Object::new(),
+            flags: Vec::new(),
+            grant_rows: Vec::new(),
             sets: Vec::new(),
             keeps: Vec::new(),
             files: hook.files.iter().map(FileLine::new).collect(),
             replaces: replaced.map(|spec| spec.place.to_string()),
         };
-        line.runs(&spec.kind);
+        line.runs(&spec.kind, surroundings);
         line
     }
 
-    fn runs(&mut self, kind: &HookKind) {
+    fn runs(&mut self, kind: &HookKind, surroundings: &Surroundings) {
         match kind {
             HookKind::Command(command) => {
                 self.command = Some(command.command.clone());
@@ -159,6 +177,9 @@ impl Line {
             HookKind::Callback(callback) => {
                 self.plugin = Some(callback.plugin.clone());
                 self.config = callback.config.clone();
+                self.grants = permissions::json(&callback.grant);
+                self.grant_rows = permissions::rows(&callback.grant);
+                self.flags = permissions::flags(&callback.grant, surroundings);
             }
             HookKind::Inject(inject) => self.text = Some(inject.text.clone()),
             HookKind::Prompt(prompt) => {
@@ -194,6 +215,10 @@ impl Line {
         rows.extend(self.model.iter().map(|model| ("model", model.clone())));
         rows.extend(self.plugin.iter().map(|path| ("plugin", path.display().to_string())));
         rows.extend(self.config.iter().map(|(key, value)| ("config", format!("{key} = {value}"))));
+        for (name, what) in &self.grant_rows {
+            rows.extend(what.iter().map(|what| ("grants", format!("{name} {what}"))));
+        }
+        rows.extend(self.flags.iter().map(|flag| ("beware", flag.clone())));
         rows.extend(self.sets.iter().map(|(name, value)| ("sets", format!("{name}={value}"))));
         rows.extend(self.keeps.iter().map(|name| ("reads", format!("{name} of your environment, secret or not"))));
         rows.extend(self.files.iter().map(|file| ("file", file.text())));

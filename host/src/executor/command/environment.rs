@@ -3,16 +3,16 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::folder;
 use super::payload::Payload;
-use super::secrets::is_secret;
 use crate::ask::Ask;
 use crate::event::Event;
 use crate::hook::{HookEnv, OUR_VARIABLES};
-use crate::surroundings::{Inherit, Surroundings};
+use crate::process::{inherited, is_name, without_nul};
+use crate::surroundings::Surroundings;
 use crate::text::within;
 
 /// A command's variables.
@@ -75,38 +75,6 @@ impl Environment {
         }
         true
     }
-}
-
-/// The host's variables after the first two steps.
-fn inherited(surroundings: &Surroundings) -> Vec<(OsString, OsString)> {
-    let passes = |name: &OsStr, value: &OsStr| match &surroundings.inherit {
-        Inherit::LessSecrets => !is_secret(name, value),
-        Inherit::All => true,
-        Inherit::Only(names) => names.iter().any(|n| n.as_str() == name),
-    };
-    let vars = surroundings.env.iter().filter(|(name, value)| passes(name, value) && is_name(name) && !steers(name));
-    vars.map(|(name, value)| (name.clone(), without_nul(value.clone()))).collect()
-}
-
-/// Whether a variable could make the shell run something of its own accord, or pass for one of ours.
-fn steers(name: &OsStr) -> bool {
-    name == "BASH_ENV"
-        || name == "ENV"
-        || name.as_bytes().starts_with(b"BASH_FUNC_")
-        || OUR_VARIABLES.iter().any(|n| *n == name)
-}
-
-/// Whether the system takes it for a name; one that it does not take would make the start fail.
-fn is_name(name: &OsStr) -> bool {
-    !name.is_empty() && !name.as_bytes().iter().any(|b| matches!(b, 0 | b'='))
-}
-
-fn without_nul(value: OsString) -> OsString {
-    if !value.as_bytes().contains(&0) {
-        return value;
-    }
-    let pieces: Vec<_> = value.as_bytes().split(|b| *b == 0).collect();
-    OsString::from_vec(pieces.join("\u{fffd}".as_bytes()))
 }
 
 /// The third step.

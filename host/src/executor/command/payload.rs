@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::files::{Contents, Files};
-use super::spawn;
 use crate::event::{Event, EventName, Object};
+use crate::process::is_scarcity;
 use crate::text::capped;
 use crate::wire::json::{Fitted, View, Whole};
 
@@ -91,7 +91,7 @@ fn fitted(whole: &Whole<'_>, arguments: &Object, prompt: Option<&Told>, bytes: u
 /// Once more after a pause, where nothing but a moment's scarcity stood in the way.
 fn twice<T>(work: impl Fn() -> io::Result<T>) -> io::Result<T> {
     work().or_else(|error| {
-        if !spawn::is_scarcity(&error) {
+        if !is_scarcity(&error) {
             return Err(error);
         }
         std::thread::sleep(Duration::from_millis(100));

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
 use rustix::io::Errno;
 use tokio::process::{Child, Command};
@@ -13,12 +12,10 @@ use super::folder;
 use super::payload::{Payload, VALUE_LIMIT};
 use crate::ask::Ask;
 use crate::hook::{CommandHook, OnCut, Shell};
+use crate::process::{PAUSE, is_scarcity, program_in_group};
 
 /// To how many bytes each of our values is cut where the system finds all of it together too big.
 const SMALL_LIMIT: usize = 4 << 10;
-
-/// How long to wait for a process or a file to become free.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// A command that runs.
 pub(super) struct Started {
@@ -52,7 +49,9 @@ pub(super) async fn start(hook: &CommandHook, ask: &Ask<'_>, payload: &Payload) 
                 warnings.extend(environment.warnings);
                 return Ok(Started { child, cut: environment.cut, warnings });
             }
-            Err(error) if is(&error, Errno::TOOBIG) && limit > SMALL_LIMIT => limit = SMALL_LIMIT,
+            Err(error) if error.raw_os_error() == Some(Errno::TOOBIG.raw_os_error()) && limit > SMALL_LIMIT => {
+                limit = SMALL_LIMIT
+            }
             Err(error) if is_scarcity(&error) && !waited => {
                 waited = true;
                 tokio::time::sleep(PAUSE).await;
@@ -62,28 +61,13 @@ pub(super) async fn start(hook: &CommandHook, ask: &Ask<'_>, payload: &Payload) 
     }
 }
 
-/// Whether it failed for want of processes, files or memory, or since a program is just being written: that may be
-/// over in a moment.
-pub(super) fn is_scarcity(error: &io::Error) -> bool {
-    [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::TXTBSY].iter().any(|errno| is(error, *errno))
-}
-
-fn is(error: &io::Error, errno: Errno) -> bool {
-    error.raw_os_error() == Some(errno.raw_os_error())
-}
-
 fn command(hook: &CommandHook, folder: &Path, environment: &Environment) -> Command {
     let (program, args) = words(hook, folder);
-    let mut command = of_program(&program);
-    command.args(args).current_dir(folder).process_group(0);
+    let mut command = program_in_group(&program);
+    command.args(args).current_dir(folder);
     command.env_clear().envs(environment.vars.iter().map(|(name, value)| (name, value)));
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(Stdio::null());
     command
-}
-
-#[expect(clippy::disallowed_methods, reason = "the one door through which programs are started")]
-fn of_program(program: &Path) -> Command {
-    Command::new(program)
 }
 
 /// The program and its arguments. A relative path is meant from the folder in which the command runs.

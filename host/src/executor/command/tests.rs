@@ -75,8 +75,9 @@ impl Asking {
             recheck: self.recheck,
             surroundings: &self.surroundings,
             time_limit: self.limit,
+            lease: &crate::ask::Lease::default(),
         };
-        run(&self.hook, &ask, Lease::default()).await
+        run(&self.hook, &ask).await
     }
 
     /// The number that the command wrote into the file `pid`.
@@ -354,7 +355,7 @@ async fn exports_of_a_session_start_come_back() {
 #[tokio::test]
 async fn output_is_kept_to_a_cap_and_never_stops_the_command() {
     let asked = Asking::new("head -c 8388608 /dev/zero | tr '\\0' x; head -c 8388608 /dev/zero >&2").run().await;
-    assert_eq!((context(&asked).len(), asked.warnings.len()), (output::OUTPUT_CAP, 1));
+    assert_eq!((context(&asked).len(), asked.warnings.len()), (crate::process::OUTPUT_CAP, 1));
     let asked = Asking::new("printf '{'; head -c 2000000 /dev/zero | tr '\\0' x").run().await;
     assert!(matches!(asked.outcome, Outcome::NoAnswer(Cause::NotAnAnswer(_))));
 }

@@ -8,6 +8,7 @@ use super::*;
 use crate::diagnostic::Place;
 use crate::event::{EventName, Object};
 use crate::matching::{Condition, Matcher};
+use crate::permission::{Folder, Host, Hosts, Permissions, Start};
 use crate::plugin::Digest;
 use crate::source::{Scope, Source};
 use crate::surroundings::Surroundings;
@@ -29,9 +30,22 @@ fn command(change: impl FnOnce(&mut CommandHook)) -> HookSpec {
 }
 
 fn callback(change: impl FnOnce(&mut CallbackHook)) -> HookSpec {
-    let mut callback = CallbackHook { plugin: "/p/x.wasm".into(), function: None, config: Object::new() };
+    let mut callback = CallbackHook {
+        plugin: "/p/x.wasm".into(),
+        function: None,
+        config: Object::new(),
+        grant: Permissions::default(),
+    };
     change(&mut callback);
     hook(|spec| spec.kind = callback.into())
+}
+
+fn granted(grant: impl FnOnce(Permissions) -> Permissions) -> HookSpec {
+    callback(|c| c.grant = grant(Permissions::default()))
+}
+
+fn host(name: &str, port: Option<u16>) -> Host {
+    Host { name: name.to_owned(), subdomains: false, port }
 }
 
 fn digest(specs: Vec<HookSpec>) -> Digest {
@@ -81,6 +95,24 @@ fn every_field_of_a_hook_changes_the_digest() {
         callback(|c| c.plugin = "/p/y.wasm".into()),
         callback(|c| c.function = Some("f".to_owned())),
         callback(|c| c.config = Object::from_iter([("a".to_owned(), 1.into())])),
+        granted(|g| g.reading(Folder::project())),
+        granted(|g| g.reading(Folder::project().below("a").unwrap())),
+        granted(|g| g.reading(Folder::absolute("/p").unwrap())),
+        granted(|g| g.reading(Folder::absolute("/p/~").unwrap())),
+        granted(|g| g.reading(Folder::absolute("/~").unwrap())),
+        granted(|g| g.reading(Folder::at(Start::Home))),
+        granted(|g| g.reading(Folder::plugin())),
+        granted(|g| g.reading(Folder::data())),
+        granted(|g| g.writing(Folder::data())),
+        granted(|g| g.reading(Folder::data()).writing(Folder::data())),
+        granted(|g| g.seeing("A")),
+        granted(|g| g.seeing("B")),
+        granted(|g| g.seeing("A").seeing("B")),
+        granted(|g| g.running("A")),
+        granted(|g| g.running("B")),
+        granted(|g| Permissions { http: Hosts(vec![host("a", None)]), ..g }),
+        granted(|g| Permissions { http: Hosts(vec![host("a", Some(1))]), ..g }),
+        granted(|g| g.approving()),
     ];
     let mut digests: Vec<_> = variants.into_iter().map(|spec| digest(vec![spec])).collect();
     let [a, b] = [hook(|_| {}), hook(|h| h.name = "b".into())];

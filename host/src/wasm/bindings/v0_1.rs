@@ -3,5 +3,9 @@
 wasmtime::component::bindgen!({
     path: "../wit/v0.1",
     world: "plugin",
+    imports: {
+        "tacklebox:hooks/process.available": async,
+        "tacklebox:hooks/process.run": async,
+    },
     exports: { default: async },
 });

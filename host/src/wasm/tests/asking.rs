@@ -11,6 +11,7 @@ use crate::hook::{CallbackHook, HookKind, HookSpec};
 use crate::id::DispatchId;
 use crate::matching::Commands;
 use crate::outcome::{Cause, Outcome};
+use crate::permission::Permissions;
 use crate::plugin::Code;
 use crate::session::PluginStates;
 use crate::source::Source;
@@ -86,6 +87,8 @@ pub(super) struct Asking {
     pub(super) cx: Context,
     pub(super) commands: Option<Commands>,
     pub(super) time_limit: Duration,
+    /// The host's environment.
+    pub(super) env: &'static [(&'static str, &'static str)],
 }
 
 impl Asking {
@@ -98,6 +101,7 @@ impl Asking {
             cx: Context::new("s1"),
             commands: None,
             time_limit: Duration::from_secs(20),
+            env: &[],
         }
     }
 
@@ -109,8 +113,14 @@ impl Asking {
 
     /// Asks.
     pub(super) async fn of(&self, code: &dyn Code) -> Asked {
-        let hook = CallbackHook { plugin: "".into(), function: None, config: self.config.clone() };
+        let hook = CallbackHook {
+            plugin: "".into(),
+            function: None,
+            config: self.config.clone(),
+            grant: Permissions::default(),
+        };
         let spec = HookSpec::new(EventName::PreToolUse, "guard", HookKind::Callback(hook.clone()));
+        let env = self.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let ask = Ask {
             hook: &spec,
             event: &self.event,
@@ -118,8 +128,9 @@ impl Asking {
             dispatch: &DispatchId::fresh(),
             commands: self.commands.as_ref(),
             recheck: false,
-            surroundings: &Surroundings { project: Some("/project".into()), ..Surroundings::default() },
+            surroundings: &Surroundings { project: Some("/project".into()), env, ..Surroundings::default() },
             time_limit: self.time_limit,
+            lease: &crate::ask::Lease::default(),
         };
         code.call(&hook, &ask).await
     }

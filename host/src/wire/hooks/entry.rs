@@ -98,7 +98,12 @@ impl<'e, 'd> Entry<'e, 'd> {
 
     /// Says something about the value `node`, with what to do about it.
     pub(crate) fn warn_with(&mut self, node: &impl Ranged, message: impl Into<String>, hint: Option<String>) {
-        let place = Place { line: Some(self.site.lines.of_node(node)), ..self.place.clone() };
+        self.warn_at(self.site.lines.of_node(node), message, hint);
+    }
+
+    /// Says something about what stands on this line.
+    pub(crate) fn warn_at(&mut self, line: usize, message: impl Into<String>, hint: Option<String>) {
+        let place = Place { line: Some(line), ..self.place.clone() };
         self.notes.say(Diagnostic { hint, ..Diagnostic::warning(place, message) });
     }
 
@@ -273,7 +278,6 @@ impl<'e, 'd> Entry<'e, 'd> {
 fn without(name: &str) -> &'static str {
     match name {
         "async" | "asyncRewake" => ": the hook runs in the foreground",
-        "grant" => ": nothing is granted",
         "limits" => ": the default is taken",
         "instance" => ": every call gets a fresh instance",
         _ => "",

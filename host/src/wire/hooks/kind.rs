@@ -7,10 +7,12 @@ use jsonc_parser::ast::Value;
 use super::super::document::{Quoted, did_you_mean, found, plain_object};
 use super::super::field;
 use super::super::path::{normal, resolve};
+use super::super::permissions::{self, Remark, Word};
 use super::entry::{Entry, Refusal};
 use super::{Origin, value};
 use crate::event::{EventName, Object};
 use crate::hook::{CallbackHook, CommandHook, Dialect, HookKind, InjectHook, KindName, OnCut, PromptHook, Shell};
+use crate::permission::Permissions;
 use crate::source::Scope;
 
 /// Where a fixed text has somebody to go to.
@@ -108,7 +110,7 @@ fn args(entry: &Entry<'_, '_>) -> Result<Option<Vec<String>>, Refusal> {
     list.elements.iter().map(one).collect::<Result<_, _>>().map(Some)
 }
 
-fn callback(entry: &Entry<'_, '_>) -> Result<CallbackHook, Refusal> {
+fn callback(entry: &mut Entry<'_, '_>) -> Result<CallbackHook, Refusal> {
     let plugin = plugin(entry)?;
     let function = entry.text("function")?.map(str::to_owned);
     let config = match entry.get("config") {
@@ -116,7 +118,21 @@ fn callback(entry: &Entry<'_, '_>) -> Result<CallbackHook, Refusal> {
         Some(Value::Object(object)) => plain_object(object),
         Some(other) => return Err(entry.refusal(other, format!("`config` must be an object, found {}", found(other)))),
     };
-    Ok(CallbackHook { plugin, function, config })
+    Ok(CallbackHook { plugin, function, config, grant: grant(entry) })
+}
+
+/// What the entry grants. Whatever is wrong in it grants nothing.
+fn grant(entry: &mut Entry<'_, '_>) -> Permissions {
+    let Some(value) = entry.get("grant") else { return Permissions::default() };
+    if entry.site.origin == Origin::Package {
+        entry.warn_with(value, "`grant` in a package grants nothing", Some("ask for it in `permissions`".to_owned()));
+        return Permissions::default();
+    }
+    let (granted, remarks) = permissions::read("grant", value, Word::Granted, entry.site);
+    for Remark { line, message, hint } in remarks {
+        entry.warn_at(line, message, hint);
+    }
+    granted
 }
 
 fn plugin(entry: &Entry<'_, '_>) -> Result<PathBuf, Refusal> {

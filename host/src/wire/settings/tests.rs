@@ -298,7 +298,7 @@ fn fields_that_do_nothing_here_are_said() {
         (r#""asyncRewake": true"#, &["runs in the foreground"]),
         (r#""maxAttempts": 3"#, &["`maxAttempts` means nothing on `PreToolUse`"]),
         (r#""maxAttempts": 0"#, &["`maxAttempts` must be a whole number from 1"]),
-        (r#""grant": {}"#, &["`grant` is not supported yet: nothing is granted"]),
+        (r#""grant": {}"#, &["`grant` means nothing on a hook of type `command`"]),
         (r#""text": "x""#, &["`text` means nothing on a hook of type `command`"]),
         (r#""prompt": "x""#, &["`prompt` means nothing on a hook of type `command`"]),
         (r#""timeout": 1, "timeout": 2"#, &["`timeout` is written twice; the last one counts"]),
@@ -451,6 +451,7 @@ fn fits(shape: Shape, value: &serde_json::Value) -> bool {
             fits(Shape::Texts, value) || value.as_object().is_some_and(|map| map.values().all(|v| v.is_string()))
         }
         Shape::Object => value.is_object(),
+        Shape::Grant => value.as_object().is_some_and(|grant| grant.is_empty()),
         Shape::Count | Shape::Any => true,
     }
 }

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::ask::{Ask, Asked, LogLine};
+use crate::ask::{Ask, Asked, Lease, LogLine};
 use crate::diagnostic::printable;
 use crate::event::{Event, Object};
 use crate::hook::{CallbackHook, HookKind, HookSpec};
 use crate::id::DispatchId;
 use crate::matching::{Commands, ToolTable};
 use crate::outcome::{Cause, Outcome};
+use crate::permission::Permissions;
 use crate::plugin::{Code, Manifest, PluginInfo};
 use crate::session::PluginStates;
 use crate::source::Source;
@@ -64,7 +65,7 @@ impl Player {
         }
         let Inspected { manifest, bytes, inspection, .. } = inspected;
         let manifest = manifest.unwrap_or_default();
-        let owner = Owner { source: Source::Session("test".into()), name: manifest.name.clone() };
+        let owner = Owner { name: manifest.name.clone(), ..Owner::new(Source::Session("test".into())) };
         let plugins = Plugins::new(PluginStates::default())?;
         let plugins = match host::surroundings(None)?.compile_cache() {
             Some(folder) => plugins.caching_in(CompileCache::at(folder)),
@@ -116,6 +117,7 @@ impl Player {
             recheck: asking.recheck,
             surroundings: &surroundings,
             time_limit: spec.time_limit(),
+            lease: &Lease::default(),
         };
         self.code.call(callback, &ask).await
     }
@@ -123,7 +125,8 @@ impl Player {
     fn hook(&self, case: &str, asking: &Asking) -> anyhow::Result<HookSpec> {
         let candidate = self.candidate(case, asking)?;
         let config = asking.config.clone().unwrap_or(candidate.config);
-        let callback = CallbackHook { plugin: self.path.clone(), function: None, config };
+        let callback =
+            CallbackHook { plugin: self.path.clone(), function: None, config, grant: Permissions::default() };
         let mut spec = HookSpec::new(asking.event.name.clone(), candidate.name, callback.into());
         spec.timeout = asking.timeout.or(candidate.timeout);
         Ok(spec)

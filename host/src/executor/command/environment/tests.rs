@@ -2,10 +2,13 @@
 
 use serde_json::json;
 
+use std::os::unix::ffi::OsStringExt as _;
+
 use super::*;
 use crate::event::{Agent, Context, EventName};
 use crate::hook::{CommandHook, HookKind, HookSpec};
 use crate::id::DispatchId;
+use crate::surroundings::Inherit;
 
 fn host(vars: &[(&str, &str)], inherit: Inherit) -> Surroundings {
     let env = vars.iter().map(|(name, value)| (name.into(), value.into())).collect();
@@ -23,6 +26,7 @@ async fn environment(own: HookEnv, surroundings: &Surroundings, event: &Event, c
         recheck: true,
         surroundings,
         time_limit: std::time::Duration::from_secs(1),
+        lease: &crate::ask::Lease::default(),
     };
     let payload = Payload::of(event).await.unwrap();
     Environment::of(&own, &ask, &payload, super::super::payload::VALUE_LIMIT)

@@ -11,22 +11,22 @@ use tokio::process::{Child, ChildStderr, ChildStdout};
 use crate::wire::process::Stream;
 
 /// The most bytes of a stream that are kept.
-pub(super) const OUTPUT_CAP: usize = 1 << 20;
+pub(crate) const OUTPUT_CAP: usize = 1 << 20;
 
 /// A command's two streams and what came out of them so far.
-pub(super) struct Pipes {
+pub(crate) struct Pipes {
     stdout: Pipe<ChildStdout>,
     stderr: Pipe<ChildStderr>,
 }
 
 impl Pipes {
     /// Takes the child's ends.
-    pub(super) fn of(child: &mut Child) -> Self {
+    pub(crate) fn of(child: &mut Child) -> Self {
         Self { stdout: Pipe::of(child.stdout.take()), stderr: Pipe::of(child.stderr.take()) }
     }
 
     /// Reads until `end` is done. That the streams end does not end it.
-    pub(super) async fn until<T>(&mut self, end: impl Future<Output = T>) -> T {
+    pub(crate) async fn until<T>(&mut self, end: impl Future<Output = T>) -> T {
         let mut end = pin!(end);
         tokio::select! {
             biased;
@@ -36,15 +36,43 @@ impl Pipes {
         end.await
     }
 
+    /// Reads until `end` is done; `None` where a stream passes the cap before.
+    #[cfg(feature = "wasm")]
+    pub(crate) async fn until_full<T>(&mut self, end: impl Future<Output = T>) -> Option<T> {
+        let mut end = pin!(end);
+        tokio::select! {
+            biased;
+            done = &mut end => return Some(done),
+            full = self.fill_one() => if full { return None },
+        }
+        Some(end.await)
+    }
+
+    /// True when one of them is past the cap, false when both have ended.
+    #[cfg(feature = "wasm")]
+    async fn fill_one(&mut self) -> bool {
+        let (mut out, mut err) = (pin!(self.stdout.fill()), pin!(self.stderr.fill()));
+        tokio::select! {
+            full = &mut out => full || err.await,
+            full = &mut err => full || out.await,
+        }
+    }
+
+    /// What was read. Whoever still prints meets a closed pipe.
+    #[cfg(feature = "wasm")]
+    pub(crate) fn drop_ends(self) -> (Stream, Stream) {
+        (self.stdout.read, self.stderr.read)
+    }
+
     /// Reads what is still on its way, for so long at most.
-    pub(super) async fn drain(&mut self, time: Duration) {
+    pub(crate) async fn drain(&mut self, time: Duration) {
         // Late is what a child prints that was left behind; it is not waited for.
         let _ = tokio::time::timeout(time, self.read_both()).await;
     }
 
     /// What was read. A stream that somebody still holds is read on and dropped in the background: closing it would
     /// end a server that was left behind on purpose, at the next line that it prints.
-    pub(super) fn close(self) -> (Stream, Stream) {
+    pub(crate) fn close(self) -> (Stream, Stream) {
         (self.stdout.close(), self.stderr.close())
     }
 
@@ -66,11 +94,26 @@ impl<R: AsyncRead + Unpin + Send + 'static> Pipe<R> {
     /// May be dropped at any point and called again.
     async fn read_out(&mut self) {
         let mut buffer = vec![0; 16 << 10];
-        while let Some(from) = &mut self.from {
-            match from.read(&mut buffer).await {
-                Ok(0) | Err(_) => self.from = None,
-                Ok(n) => self.keep(&buffer[..n]),
-            }
+        while self.from.is_some() {
+            self.read_some(&mut buffer).await;
+        }
+    }
+
+    /// The same, up to the cap: whether that was passed.
+    #[cfg(feature = "wasm")]
+    async fn fill(&mut self) -> bool {
+        let mut buffer = vec![0; 16 << 10];
+        while self.from.is_some() && !self.read.cut {
+            self.read_some(&mut buffer).await;
+        }
+        self.read.cut
+    }
+
+    async fn read_some(&mut self, buffer: &mut [u8]) {
+        let Some(from) = &mut self.from else { return };
+        match from.read(buffer).await {
+            Ok(0) | Err(_) => self.from = None,
+            Ok(n) => self.keep(&buffer[..n]),
         }
     }
 

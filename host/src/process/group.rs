@@ -12,7 +12,7 @@ use tokio::process::Child;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use crate::registry::Lease;
+use crate::ask::Lease;
 use crate::wire::process::Exit;
 
 /// How long a group may take to end by itself once it was told to.
@@ -22,13 +22,13 @@ const GRACE: Duration = Duration::from_secs(2);
 const REAP: Duration = Duration::from_secs(1);
 
 /// A running command. Dropping it ends the whole group, without waiting for that.
-pub(super) struct Group {
+pub(crate) struct Group {
     running: Option<Running>,
 }
 
 impl Group {
     /// The group that the child leads. `lease` is held until it has ended.
-    pub(super) fn of(child: Child, lease: Lease) -> Self {
+    pub(crate) fn of(child: Child, lease: Lease) -> Self {
         Self { running: Some(Running { child, signalled: Signalled::No, _lease: lease }) }
     }
 
@@ -37,12 +37,12 @@ impl Group {
     /// # Panics
     ///
     /// Never: the group is there until it is ended, which consumes it.
-    pub(super) fn child(&mut self) -> &mut Child {
+    pub(crate) fn child(&mut self) -> &mut Child {
         &mut self.running.as_mut().expect("a group is there until it is ended").child
     }
 
     /// Waits until the leader exits. From then on the group is left alone.
-    pub(super) async fn exited(&mut self) -> io::Result<Exit> {
+    pub(crate) async fn exited(&mut self) -> io::Result<Exit> {
         let status = self.child().wait().await?;
         if let Some(running) = &mut self.running {
             running.signalled = Signalled::Over;
@@ -53,8 +53,23 @@ impl Group {
         })
     }
 
+    /// Waits until the leader exits, and kills whoever of the group is left then: what was started for a plugin ends with
+    /// what the plugin asked for. Who has left the group is not found.
+    #[cfg(feature = "wasm")]
+    pub(crate) async fn exited_with_all(&mut self) -> io::Result<Exit> {
+        if let Some(running) = &mut self.running
+            && let Some(leader) = running.leader()
+        {
+            // The leader is not reaped by this look, so its number is still the group's.
+            let dead = tokio::task::spawn_blocking(move || wait_until_dead(leader)).await;
+            dead.map_err(io::Error::other)??;
+            running.kill();
+        }
+        self.exited().await
+    }
+
     /// Ends the group and waits until nobody is left in it: 2 s and a little at most.
-    pub(super) async fn end(mut self) {
+    pub(crate) async fn end(mut self) {
         if let Some(ending) = self.detached() {
             // A task of its own, so that the group has its 2 s also where this dispatch is dropped meanwhile.
             let _ = ending.await;
@@ -128,6 +143,17 @@ async fn wait_until_gone(leader: Pid, limit: Duration) {
     while Instant::now() < deadline && (leader_lives(leader) || member_lives(leader)) {
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}
+
+#[cfg(feature = "wasm")]
+fn wait_until_dead(leader: Pid) -> io::Result<()> {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    loop {
+        match waitid(WaitId::Pid(leader), look) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => return Ok(other.map(|_| ())?),
+        }
     }
 }
 

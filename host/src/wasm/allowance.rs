@@ -1,0 +1,83 @@
+//! What one loaded plugin may do: what its package asks for and what it is granted, brought together when it is loaded.
+//!
+//! Folders are opened and programs looked up here, once: whoever can change the disk later changes nothing of it.
+
+use std::sync::Arc;
+
+use super::folders::{self, Preopens};
+use super::process::{Lookup, Program};
+use crate::permission::{Folders, Permissions, Programs, Variables};
+use crate::plugin::{Allowed, Terms};
+use crate::session::StateOwner;
+use crate::surroundings::Surroundings;
+
+/// What a plugin may do.
+#[derive(Default)]
+pub(super) struct Allowance {
+    /// What others than the sandbox have to know of it.
+    pub(super) allowed: Allowed,
+    /// The folders that it reaches.
+    pub(super) folders: Preopens,
+    /// The programs that it may run.
+    pub(super) programs: Vec<Program>,
+    /// Whether some program was granted that it does not ask for.
+    pub(super) granted_unasked: Programs,
+    env: Variables,
+}
+
+impl std::fmt::Debug for Allowance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Allowance").field("allowed", &self.allowed).finish_non_exhaustive()
+    }
+}
+
+impl Allowance {
+    /// What stands in both sides of `terms`. Looks at the disk, and opens what is granted.
+    pub(super) fn of(terms: &Terms, owner: &StateOwner) -> Self {
+        let granted = &terms.granted;
+        if granted.is_empty() {
+            return Self::default();
+        }
+        let asked = terms.requested.as_ref().unwrap_or(granted);
+        let mut doubts = unasked(asked, granted);
+        let folders = folders::open(asked, terms, owner, &mut doubts);
+        let run = asked.run.narrowed(&granted.run);
+        let lookup = Lookup::of(&terms.surroundings);
+        let programs: Vec<_> = run.0.iter().map(|name| Program::granted(name, &lookup)).collect();
+        let granted_unasked = Programs(granted.run.0.iter().filter(|name| !run.allows(name)).cloned().collect());
+        let approves = asked.approve.narrowed(granted.approve);
+        let allowed = Allowed { approves, waits: !programs.is_empty(), doubts };
+        Self { allowed, folders, programs, granted_unasked, env: asked.env.narrowed(&granted.env) }
+    }
+
+    /// The variables that it sees, as they are in these surroundings. One that is not UTF-8 cannot be handed over.
+    pub(super) fn env(&self, surroundings: &Surroundings) -> Vec<(String, String)> {
+        let value = |name: &String| {
+            // Of a repeated name the last counts.
+            let (_, value) = surroundings.env.iter().rev().find(|(one, _)| one == name.as_str())?;
+            Some((name.clone(), value.to_str()?.to_owned()))
+        };
+        self.env.0.iter().filter_map(value).collect()
+    }
+
+    /// The surroundings that its programs run in; none where it runs none.
+    pub(super) fn outside(&self, surroundings: &Surroundings) -> Option<Arc<Surroundings>> {
+        (!self.programs.is_empty()).then(|| Arc::new(surroundings.clone()))
+    }
+}
+
+/// What is granted and not asked for, but for folders: those are compared where they really lie.
+fn unasked(asked: &Permissions, granted: &Permissions) -> Vec<String> {
+    let doubt =
+        |what: &str| format!("{what} is granted and not asked for in `permissions`, so the plugin does not get it");
+    let env = granted.env.0.iter().filter(|name| !asked.env.allows(name)).map(|name| doubt(&format!("`env` {name}")));
+    let run = granted.run.0.iter().filter(|name| !asked.run.allows(name)).map(|name| doubt(&format!("`run` {name}")));
+    let approve = (granted.approve.0 && !asked.approve.0).then(|| doubt("`approve`"));
+    env.chain(run).chain(approve).collect()
+}
+
+/// The folders of both `read` and `write`: who may change a folder may read it.
+pub(super) fn folders_of(permissions: &Permissions) -> [(&Folders, super::folders::Access); 2] {
+    use super::folders::Access;
+    [(&permissions.read, Access::Read), (&permissions.write, Access::Write)]
+}
