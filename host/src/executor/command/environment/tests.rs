@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::event::{Agent, Context, EventName};
+use crate::event::{Agent, Context, Event, EventName};
 use crate::hook::{CommandHook, HookKind, HookSpec};
 use crate::id::DispatchId;
 
