@@ -80,7 +80,8 @@ impl Package {
         source: &Source,
     ) -> Result<Self, LoadError> {
         let PackageFiles { manifest, component, diagnostics: said, .. } = files;
-        let loaded = sandbox.load(&component, source.clone(), manifest.name.as_ref()).await;
+        let otherwise = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let loaded = sandbox.load(&component, source.clone(), manifest.name.as_ref(), otherwise.into()).await;
         let code = loaded.map_err(|error| LoadError::Plugin { path: manifest.component.clone(), error })?;
         Ok(Self { path: path.to_owned(), code, manifest, said })
     }
@@ -90,6 +91,7 @@ impl Package {
         let mut said = self.said.clone();
         let mut specs = match &self.manifest.hooks {
             Some(hooks) => hooks.clone(),
+            None if !self.code.describes_itself() => return Err(LoadError::NoHooks { path: self.path.clone() }),
             None => {
                 let wants = Wants { events, file: &self.path, config: &self.manifest.config };
                 let mut specs = Vec::new();

@@ -35,16 +35,18 @@ impl Sandbox {
         Self { cache: compile_cache.map(CompileCache::at), states: PluginStates::default(), plugins: Mutex::default() }
     }
 
-    /// Makes a plugin of a component's bytes.
+    /// Makes a plugin of a file's bytes. It is called `name`, else as it calls itself, else `otherwise`.
     pub(super) async fn load(
         &self,
         bytes: &[u8],
         source: Source,
         name: Option<&PluginName>,
+        otherwise: PluginName,
     ) -> Result<Arc<dyn Code>, PluginError> {
+        let owner = Owner::new(source).otherwise(otherwise);
         let owner = match name {
-            Some(name) => Owner::new(source).named(name.clone()),
-            None => Owner::new(source),
+            Some(name) => owner.named(name.clone()),
+            None => owner,
         };
         Ok(self.plugins()?.load(bytes, owner, Limits::default()).await?)
     }

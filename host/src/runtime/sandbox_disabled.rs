@@ -25,7 +25,13 @@ impl Sandbox {
         Self
     }
 
-    pub(super) async fn load(&self, _: &[u8], _: Source, _: Option<&PluginName>) -> Result<Arc<dyn Code>, PluginError> {
+    pub(super) async fn load(
+        &self,
+        _: &[u8],
+        _: Source,
+        _: Option<&PluginName>,
+        _: PluginName,
+    ) -> Result<Arc<dyn Code>, PluginError> {
         Err(PluginError::Disabled)
     }
 

@@ -3,6 +3,7 @@
 mod asking;
 mod bad_files;
 mod cache;
+mod commands;
 mod guests;
 mod isolation;
 mod limits;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use wasmtime::component::{Linker, ResourceTable};
-use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 use super::instance::Guest;
 
@@ -58,14 +58,20 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     wasmtime_wasi::p2::add_to_linker_async(linker)
 }
 
+/// What every guest has of WASI, to be added to.
+pub(super) fn empty_handed(clock: Clock) -> WasiCtxBuilder {
+    let mut builder = WasiCtx::builder();
+    builder.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false).max_random_size(MOST_RANDOM);
+    if clock == Clock::Fixed {
+        builder.wall_clock(Still).monotonic_clock(Still);
+    }
+    builder
+}
+
 impl Wasi {
-    fn empty_handed(clock: Clock) -> Self {
-        let mut builder = WasiCtx::builder();
-        builder.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false).max_random_size(MOST_RANDOM);
-        if clock == Clock::Fixed {
-            builder.wall_clock(Still).monotonic_clock(Still);
-        }
-        Self { cx: builder.build(), table: ResourceTable::new() }
+    /// With this world.
+    pub(super) fn of(cx: WasiCtx) -> Self {
+        Self { cx, table: ResourceTable::new() }
     }
 }
 
@@ -73,7 +79,7 @@ impl WasiView for Guest {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         // Made on first use: most plugins have none of it, and those that link it seldom call it.
         let clock = self.clock;
-        let wasi = self.wasi.get_or_insert_with(|| Box::new(Wasi::empty_handed(clock)));
+        let wasi = self.wasi.get_or_insert_with(|| Box::new(Wasi::of(empty_handed(clock).build())));
         WasiCtxView { ctx: &mut wasi.cx, table: &mut wasi.table }
     }
 }

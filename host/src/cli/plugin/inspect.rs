@@ -13,6 +13,7 @@ use crate::source::Source;
 use crate::wasm::{CompileCache, Inspection, Kind, Limits, Owner, Plugins};
 
 use super::super::exit::Exit;
+use super::super::fault::Fault;
 use super::super::style::{DIM, HEAD, HINT, WARNING};
 use super::super::{conduct, host, out};
 use super::inspected::Inspected;
@@ -93,6 +94,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
 
 async fn inspect(args: Args, inspected: Inspected) -> anyhow::Result<Exit> {
     let unfit = inspected.unfit();
+    if args.describe && is_command(&inspected.inspection.kind) {
+        let hint = "a settings entry or `plugin.json` says which hooks it answers";
+        return Err(Fault::new("a WASI command has no `describe`", hint).into());
+    }
     let described = match args.describe && unfit.is_none() {
         true => Some(Described::from(describe(&inspected).await?)),
         false => None,
@@ -208,6 +213,10 @@ impl Shown {
             .iter()
             .all(|package| self.imports.iter().any(|import| import.name.starts_with(package)))
     }
+}
+
+fn is_command(kind: &Kind) -> bool {
+    matches!(kind, Kind::Command | Kind::Module { command: true })
 }
 
 fn named(kind: &Kind) -> (&'static str, Option<String>) {

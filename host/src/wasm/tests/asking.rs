@@ -110,7 +110,7 @@ impl Asking {
     /// Asks.
     pub(super) async fn of(&self, code: &dyn Code) -> Asked {
         let hook = CallbackHook { plugin: "".into(), function: None, config: self.config.clone() };
-        let spec = HookSpec::new(EventName::PreToolUse, "guard", HookKind::Callback(hook.clone()));
+        let spec = HookSpec::new(self.event.name.clone(), "guard", HookKind::Callback(hook.clone()));
         let ask = Ask {
             hook: &spec,
             event: &self.event,
@@ -118,7 +118,7 @@ impl Asking {
             dispatch: &DispatchId::fresh(),
             commands: self.commands.as_ref(),
             recheck: false,
-            surroundings: &Surroundings { project: Some("/project".into()), ..Surroundings::default() },
+            surroundings: &surroundings(),
             time_limit: self.time_limit,
         };
         code.call(&hook, &ask).await
@@ -147,6 +147,12 @@ impl Asking {
             other => panic!("{other:?}"),
         }
     }
+}
+
+/// A machine with something in its environment that no guest is to see.
+fn surroundings() -> Surroundings {
+    let env = vec![("PATH".into(), "/bin".into()), ("HOME_MADE".into(), "visible-to-the-host".into())];
+    Surroundings { project: Some("/project".into()), env, ..Surroundings::default() }
 }
 
 /// A JSON object.
