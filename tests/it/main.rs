@@ -5,6 +5,7 @@ mod agent;
 mod bus;
 mod chain;
 mod cli;
+mod commands;
 mod demo;
 mod events;
 mod examples;

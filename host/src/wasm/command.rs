@@ -119,6 +119,13 @@ pub(super) async fn try_out(
     entered.map_err(LoadError::Start)?.try_out(command).await.map_err(LoadError::Start)
 }
 
+/// What is to be said of output that was dropped, where the reading does not say it.
+fn cut(ended: &Ended) -> impl Iterator<Item = String> {
+    let stdout = ended.stdout.cut && ended.exit != Exit::Code(0);
+    let streams = [("output", stdout), ("stderr", ended.stderr.cut)];
+    streams.into_iter().filter(|(_, cut)| *cut).map(|(name, _)| format!("its {name} was cut"))
+}
+
 impl Plugin {
     /// Asks a WASI command in the freecode dialect, which is the one that there is in the sandbox.
     pub(super) async fn ask_command(&self, command: &Command, hook: &CallbackHook, ask: &Ask<'_>) -> Asked {
@@ -145,7 +152,7 @@ impl Plugin {
                 let event = &ask.event.name;
                 let reading = freecode::read(event, Speaker::Sandboxed, ask.hook.means_by_silence(), &ended);
                 let mut asked = self.report(reading.outcome, guest);
-                asked.warnings.extend(reading.warnings);
+                asked.warnings.extend(reading.warnings.into_iter().chain(cut(&ended)));
                 asked
             }
             Err(cause) => {

@@ -78,8 +78,8 @@ pub enum LoadError {
     /// It could not describe itself.
     #[error("`describe`: {0}")]
     Describe(Cause),
-    /// It is a WASI command, or wants to be one, and no instance of it can be made.
-    #[error("it cannot be started: {0}")]
+    /// No instance of it can be made, or what it starts by itself does not end well.
+    #[error("no instance of it can be made: {0}")]
     Start(Cause),
     /// The engine panicked over it.
     #[error("the engine panicked over it: {0}")]

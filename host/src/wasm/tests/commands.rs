@@ -135,6 +135,20 @@ async fn it_finds_our_variables_and_its_config_and_nothing_of_the_hosts() {
 }
 
 #[tokio::test]
+async fn a_component_finds_the_same_variables() {
+    // All that was handed over, with the pointers to it.
+    let tells = "(call $variables (i32.const 80))
+        (call $write (call $get) (i32.const 4096) (i32.sub (global.get $free) (i32.const 4096)) (i32.const 64))
+        (i32.const 1)";
+    let asking = Asking { config: object(json!({"word": "w"})), ..Asking::bash("ls") };
+    let reason = asking.reason(&*load(&plugins(), &run(tells)).await).await;
+    for text in [r#"{"command":"ls"}"#, "CLAUDE_TOOL_NAME", "HOOK_CONFIG", r#"{"word":"w"}"#, "/project"] {
+        assert!(reason.contains(text), "{text}: {reason:?}");
+    }
+    assert!(!reason.contains("visible-to-the-host") && !reason.contains("_FILE"), "{reason:?}");
+}
+
+#[tokio::test]
 async fn its_one_argument_is_the_hooks_name() {
     assert_eq!(Asking::bash("ls").context(&*command("", "(call $arguments)").await).await, "guard\0");
 }
@@ -184,9 +198,12 @@ async fn what_it_prints_too_much_is_dropped_and_its_exit_code_is_kept() {
             (call $print (i32.const 2)) (call $exit (i32.const {code}))"
         )
     };
-    assert_eq!(outcome(&saying("no", &floods(1, 2))).await, exited("no"));
+    let asked = Asking::bash("ls").of(&*command("no", &floods(1, 2)).await).await;
+    assert_eq!((asked.outcome, asked.warnings), (exited("no"), vec!["its output was cut".to_owned()]));
     assert_eq!(outcome(&saying("no", &floods(1, 3))).await, exited("Exit code 3: no"));
-    assert!(matches!(outcome(&saying("no", &floods(2, 2))).await, Outcome::Block(_)));
+    let asked = Asking::bash("ls").of(&*command("no", &floods(2, 2)).await).await;
+    assert!(matches!(asked.outcome, Outcome::Block(_)), "{:?}", asked.outcome);
+    assert_eq!(asked.warnings, ["its stderr was cut"]);
     let asked = Asking::bash("ls").of(&*command("", &floods(1, 0)).await).await;
     assert_eq!(asked.warnings, ["its output was cut"]);
     let cut = format!("(i32.store8 (i32.const 65536) (i32.const 123)) {}", floods(1, 0).replace("(local $n i32)", ""));

@@ -15,7 +15,7 @@ use syntax::{Command, Joined, Step};
 use words::Word;
 
 fn main() {
-    let config = std::env::var("HOOK_CONFIG").expect("a command finds its config");
+    let config = words::variable("HOOK_CONFIG").expect("a command finds its config");
     let text = words::config_command(&config);
     exit(run(&syntax::parse(&text)));
 }
