@@ -30,7 +30,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A component, or a folder with a plugin.json
+    /// A component or WASI command, or a folder with a plugin.json
     file: PathBuf,
     /// Run its `describe` as well, in the sandbox and without any permission
     #[arg(long)]

@@ -246,6 +246,26 @@ async fn a_call_leaves_nothing_in_memory() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn each_of_many_calls_at_a_time_gets_its_own_answer() {
+    let plugins = plugins_with(4, 64);
+    for bytes in [saying("", "(call $variables)"), run("(i32.const 0)")] {
+        let code = load(&plugins, &bytes).await;
+        let calls = (0..32).map(|n| {
+            let code = Arc::clone(&code);
+            tokio::spawn(async move { (n, Asking::bash(&format!("echo {n};")).of(&*code).await.outcome) })
+        });
+        for call in calls.collect::<Vec<_>>() {
+            match call.await.unwrap() {
+                (n, Outcome::Continue(Change { context: Some(context), .. })) => {
+                    assert!(context.contains(&format!(r#"{{"command":"echo {n};"}}"#)), "{context:?}");
+                }
+                (_, other) => assert_eq!(other, Outcome::pass()),
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_call_that_is_given_up_gives_its_place_back() {
     let plugins = plugins_with(1, 0);
