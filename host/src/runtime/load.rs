@@ -139,7 +139,8 @@ impl Loading {
 }
 
 impl Runtime {
-    /// Loads a plugin for a source: a component's file, or a folder with a `plugin.json`, with all the hooks it brings.
+    /// Loads a plugin for a source: a component's file, or a folder with a `plugin.json`, with all the hooks it brings. A
+    /// WASI command brings none by itself: it needs the `hooks` of a `plugin.json`.
     ///
     /// One swap: what the same source loaded from the same path before is replaced; nothing else is touched.
     ///

@@ -17,7 +17,7 @@ const PREAMBLE: usize = 8;
 pub struct Inspection {
     /// What it can be used as.
     pub kind: Kind,
-    /// What it imports, by full name.
+    /// What it imports, by full name; of a core module `module::name`.
     pub imports: Vec<String>,
     /// What it exports, by full name.
     pub exports: Vec<String>,

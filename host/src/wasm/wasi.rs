@@ -1,5 +1,5 @@
 //! WASI 0.2, empty-handed: clocks and random numbers are there; no environment, arguments, files or network; standard
-//! input is at its end, and output goes nowhere.
+//! input is at its end, and output goes nowhere. What WASI commands have beyond that is added in `command`.
 
 use std::time::Duration;
 

@@ -42,8 +42,8 @@ impl Given {
         self.config.len() + self.variables.iter().map(|(_, value)| value.len()).sum::<usize>()
     }
 
-    /// Hands it over. This is the one place where a command gets anything at all: what is granted to a plugin would be
-    /// added here, after ours, since of two variables of one name the first is the one that is found.
+    /// Hands it over. This is the one place where a command gets anything at all, so what is granted to a plugin belongs
+    /// here, but for names of ours: of two variables of one name some languages find the first and some the last.
     pub(super) fn hand_to(&self, guest: &mut Guest, command: &Command, stdout: &Pipe, stderr: &Pipe) {
         let mut world = wasi::empty_handed(guest.clock);
         world.arg(&self.argument).envs(&self.variables).env(CONFIG, &self.config);
