@@ -9,21 +9,22 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
-# package and committed file
+# package, target and committed file: components are built without WASI, commands with its preview 1
 readonly PLUGINS="
-no-rm-rf        example-plugins/no-rm-rf/no-rm-rf.wasm
-protect-hooks   example-plugins/protect-hooks/protect-hooks.wasm
-redact-secrets  example-plugins/redact-secrets/redact-secrets.wasm
-rtk-rewrite     example-plugins/rtk-rewrite/rtk-rewrite.wasm
-token-ledger    example-plugins/token-ledger/token-ledger.wasm
-escape          tests/guests/escape/escape.wasm
-misbehave       tests/guests/misbehave/misbehave.wasm
-conformance-rust guest-sdk/rust/conformance/conformance.wasm
+no-rm-rf        wasm32-unknown-unknown  example-plugins/no-rm-rf/no-rm-rf.wasm
+protect-hooks   wasm32-unknown-unknown  example-plugins/protect-hooks/protect-hooks.wasm
+redact-secrets  wasm32-unknown-unknown  example-plugins/redact-secrets/redact-secrets.wasm
+rtk-rewrite     wasm32-unknown-unknown  example-plugins/rtk-rewrite/rtk-rewrite.wasm
+token-ledger    wasm32-unknown-unknown  example-plugins/token-ledger/token-ledger.wasm
+escape          wasm32-unknown-unknown  tests/guests/escape/escape.wasm
+misbehave       wasm32-unknown-unknown  tests/guests/misbehave/misbehave.wasm
+player          wasm32-wasip1           tests/guests/player/player.wasm
+conformance-rust wasm32-unknown-unknown guest-sdk/rust/conformance/conformance.wasm
 "
-readonly TARGET=wasm32-unknown-unknown VERSION=1.85.1 LIMIT=100000
+readonly TARGETS="wasm32-unknown-unknown wasm32-wasip1" VERSION=1.85.1 LIMIT=100000
 readonly WIT_BINDGEN="wit-bindgen-cli 0.61.1"
 readonly BINDINGS=guest-sdk/rust/src/bindings.rs
-readonly OUT=target/guests/$TARGET/guest
+readonly OUT=target/guests
 
 fail() { printf 'error: %s\n' "$1" >&2; [ $# -lt 2 ] || printf 'hint: %s\n' "${@:2}" >&2; exit 1; }
 
@@ -32,9 +33,13 @@ use_pinned_compiler() {
     export RUSTC=$PWD/target/wasm-rust/rustc
 }
 
+has_targets() {
+    local target
+    for target in $TARGETS; do [ -d "$("$1" --print sysroot)/lib/rustlib/$target/lib" ] || return 1; done
+}
+
 use_own_or_pinned_compiler() {
-    if [ -n "${RUSTC:-}" ] && [[ "$("$RUSTC" -V)" == "rustc $VERSION "* ]] &&
-        [ -d "$("$RUSTC" --print sysroot)/lib/rustlib/$TARGET/lib" ]; then
+    if [ -n "${RUSTC:-}" ] && [[ "$("$RUSTC" -V)" == "rustc $VERSION "* ]] && has_targets "$RUSTC"; then
         echo "building with $RUSTC; only the pinned compiler's bytes pass --check"
     else
         use_pinned_compiler
@@ -52,18 +57,25 @@ remap_paths() {
 }
 
 compile() {
-    local packages=() name file
-    while read -r name file; do [ -z "$name" ] || packages+=(--package "$name"); done <<< "$PLUGINS"
-    cargo fetch --locked --quiet --target "$TARGET" --target "$("$RUSTC" -vV | sed -n 's/^host: //p')"
+    local target
     remap_paths
+    for target in $TARGETS; do compile_for "$target"; done
+}
+
+compile_for() {
+    local packages=() name target file
+    while read -r name target file; do [ "$target" != "$1" ] || packages+=(--package "$name"); done <<< "$PLUGINS"
+    cargo fetch --locked --quiet --target "$1" --target "$("$RUSTC" -vV | sed -n 's/^host: //p')"
     env -u RUSTC_WRAPPER -u RUSTC_WORKSPACE_WRAPPER CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-component-ld \
-        cargo build --locked --profile guest --target "$TARGET" --target-dir target/guests "${packages[@]}"
+        cargo build --locked --profile guest --target "$1" --target-dir "$OUT" "${packages[@]}"
 }
 
 # Calls its argument with each built and each committed file.
 for_each_plugin() {
-    local name file
-    while read -r name file; do [ -z "$name" ] || "$1" "$OUT/${name//-/_}.wasm" "$file"; done <<< "$PLUGINS"
+    local name target file
+    while read -r name target file; do
+        [ -z "$name" ] || "$1" "$OUT/$target/guest/${name//-/_}.wasm" "$file"
+    done <<< "$PLUGINS"
 }
 
 install_one() {

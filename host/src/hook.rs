@@ -304,7 +304,7 @@ impl Default for HookEnv {
     }
 }
 
-/// A hook that a WASM component answers.
+/// A hook that a plugin answers: a WASM component, or a WASI command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallbackHook {
     /// The component's file, or the folder of its package.

@@ -99,6 +99,10 @@ pub trait Code: Send + Sync + fmt::Debug {
 
     /// What came of what it asked for and what it was granted.
     fn allowed(&self) -> &Allowed;
+    /// Whether it was asked what it is and which hooks it wants. A WASI command cannot be: what is known of it is its name.
+    fn describes_itself(&self) -> bool {
+        true
+    }
 
     /// Asks it. Never fails and never panics: whatever goes wrong is an answer that is missing.
     async fn call(&self, hook: &CallbackHook, ask: &Ask<'_>) -> Asked;

@@ -1,11 +1,12 @@
-//! The private door to wasmtime: loads components as plugins, and calls each in a sandbox of its own.
+//! The private door to wasmtime: loads components and WASI commands as plugins, and calls each in a sandbox of its own.
 //!
 //! Owns the engine, the compiled code, the instances and all limits on them. What is registered, whom to ask, and what
 //! a missing answer means is said elsewhere; no type of the engine is seen outside.
 //!
 //! - `engine`: settings and linkers; `ticker`: the clock that ends guests; `places`: how many at a time
-//! - `inspection`, `name`, `imports`: what a file is, from its bytes; `component`: from bytes to code; `cache`: code that
-//!   was compiled before; `load_error`: why a file is refused; `bindings`: the interface
+//! - `inspection`, `name`, `imports`: what a file is, from its bytes; `native`, `component`: from bytes to code; `cache`:
+//!   code that was compiled before; `load_error`: why a file is refused; `bindings`: the interface
+//! - `command`: WASI commands, which speak the protocol of shell commands
 //! - `instance`: one call; `limits`: what it may use; `question`, `answer`, `trap`: in and out
 //! - `log`, `config`, `state`, `process`, `wasi`: what a guest may import; `allowance`, `folders`,
 //!   `opening`, `way`: what of the machine it was granted
@@ -14,6 +15,7 @@ mod allowance;
 mod answer;
 mod bindings;
 mod cache;
+mod command;
 mod component;
 mod config;
 mod engine;
@@ -25,6 +27,7 @@ mod limits;
 mod load_error;
 mod log;
 mod name;
+mod native;
 mod opening;
 mod places;
 mod process;
@@ -46,7 +49,9 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 
 use self::allowance::Allowance;
-use self::component::{Compiled, Shelf};
+use self::bindings::PluginPre;
+use self::command::Command;
+use self::component::{Compiled, Program, Shelf};
 use self::engine::Room;
 use self::instance::{Deadline, Guest, Instance};
 use self::state::State;
@@ -74,6 +79,9 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, LoadError> {
     Inspection::of(bytes)
 }
 
+/// What a WASI command is called that nobody named.
+const NAMELESS: &str = "command";
+
 /// Who brings a plugin, and under which name.
 #[derive(Clone, Debug)]
 pub struct Owner {
@@ -83,12 +91,14 @@ pub struct Owner {
     pub name: Option<PluginName>,
     /// What it may do: nothing, unless somebody says so.
     pub terms: Terms,
+    /// What it is called where it has no name otherwise, as a WASI command.
+    pub otherwise: Option<PluginName>,
 }
 
 impl Owner {
     /// One that leaves the name to the plugin.
     pub fn new(source: Source) -> Self {
-        Self { source, name: None, terms: Terms::default() }
+        Self { source, name: None, terms: Terms::default(), otherwise: None }
     }
 
     /// The same, with this name.
@@ -102,6 +112,13 @@ impl Owner {
     #[must_use]
     pub fn on(mut self, terms: Terms) -> Self {
         self.terms = terms;
+        self
+    }
+
+    /// The same, called so where it has no name otherwise.
+    #[must_use]
+    pub fn otherwise(mut self, name: impl Into<PluginName>) -> Self {
+        self.otherwise = Some(name.into());
         self
     }
 }
@@ -145,14 +162,15 @@ impl Plugins {
         self
     }
 
-    /// Makes a plugin of a component's bytes: compiles, links and instantiates it, and has it describe itself.
+    /// Makes a plugin of a file's bytes: compiles, links and instantiates it, and has it describe itself where it can.
     ///
     /// Not for the path of a call: compiling may take seconds, on a thread that may block. A component whose bytes are
     /// loaded already, for whomever, is not compiled again, and neither is one whose code is in the cache.
     ///
     /// # Errors
     ///
-    /// Where the bytes are no plugin that this host runs, or it cannot describe itself within 1 s.
+    /// Where the bytes are no plugin that this host runs, or it cannot be started or describe itself
+    /// within 1 s.
     pub async fn load(&self, bytes: &[u8], owner: Owner, limits: Limits) -> Result<Arc<dyn Code>, LoadError> {
         let loading = AssertUnwindSafe(self.load_unguarded(bytes, owner, limits)).catch_unwind();
         loading.await.unwrap_or_else(|panic| Err(LoadError::Panicked(panicked(&*panic))))
@@ -161,16 +179,37 @@ impl Plugins {
     async fn load_unguarded(&self, bytes: &[u8], owner: Owner, limits: Limits) -> Result<Arc<dyn Code>, LoadError> {
         let limits = limits.bounded();
         let compiled = component::compile(&self.room, &self.shelf, self.cache.as_ref(), bytes).await?;
-        let info = component::describe(&self.room, &compiled, limits).await?;
-        let Owner { source, name, terms } = owner;
+        let Owner { source, name, terms, otherwise } = owner;
+        let info = self.info(&compiled, limits, otherwise).await?;
         let name = name.unwrap_or_else(|| info.name.clone());
         if name.as_str().trim().is_empty() {
             return Err(LoadError::NoName);
         }
         let owner = StateOwner { source, name, digest: compiled.digest };
-        let allowance = Arc::new(Allowance::of(&terms, &owner));
+        let allowance = match &compiled.program {
+            Program::Command(Command::Module(_)) => Allowance::of(&terms, &owner).without_folders(&terms.granted),
+            Program::Command(Command::Component(_)) | Program::Callback(_) => Allowance::of(&terms, &owner),
+        };
+        let allowance = Arc::new(allowance);
         let (room, claim) = (Arc::clone(&self.room), self.states.claim(owner));
         Ok(Arc::new(Plugin { room, claim, compiled, info, limits, allowance }))
+    }
+
+    /// What a component says of itself. A WASI command says nothing: that it can be started is all that is known.
+    async fn info(
+        &self,
+        compiled: &Compiled,
+        limits: Limits,
+        otherwise: Option<PluginName>,
+    ) -> Result<PluginInfo, LoadError> {
+        match &compiled.program {
+            Program::Callback(code) => component::describe(&self.room, compiled, code, limits).await,
+            Program::Command(command) => {
+                command::try_out(&self.room, compiled, command, limits).await?;
+                let name = otherwise.unwrap_or_else(|| NAMELESS.into());
+                Ok(PluginInfo { name, version: String::new(), description: String::new(), hooks: Vec::new() })
+            }
+        }
     }
 
     /// What these bytes are, without compiling or running them.
@@ -213,6 +252,10 @@ impl Code for Plugin {
         &self.allowance.allowed
     }
 
+    fn describes_itself(&self) -> bool {
+        matches!(self.compiled.program, Program::Callback(_))
+    }
+
     async fn call(&self, hook: &CallbackHook, ask: &Ask<'_>) -> Asked {
         guarded(self.ask(hook, ask)).await
     }
@@ -220,18 +263,25 @@ impl Code for Plugin {
 
 impl Plugin {
     async fn ask(&self, hook: &CallbackHook, ask: &Ask<'_>) -> Asked {
+        match &self.compiled.program {
+            Program::Callback(code) => self.ask_component(code, hook, ask).await,
+            Program::Command(command) => self.ask_command(command, hook, ask).await,
+        }
+    }
+
+    async fn ask_component(&self, code: &PluginPre<Guest>, hook: &CallbackHook, ask: &Ask<'_>) -> Asked {
         let deadline = Deadline::after(ask.time_limit);
         let guest = Guest::new(self.limits, question::json(&hook.config), self.state(&ask.cx.session));
         let guest = guest.allowed(&self.allowance, ask, deadline);
-        let Compiled { code, places, .. } = &*self.compiled;
-        let mut instance = match Instance::enter(&self.room, code, *places, self.limits, deadline, guest).await {
+        let places = self.compiled.places;
+        let mut instance = match Instance::enter(&self.room, places, self.limits, deadline, guest).await {
             Ok(instance) => instance,
             Err(cause) => return Outcome::NoAnswer(cause).into(),
         };
         let (input, context) = (question::input(ask), question::context(ask));
         let largest =
             limits::largest_answer(input.tool_input.len() + input.tool_output.as_ref().map_or(0, String::len));
-        let said = instance.run(&input, &context, largest).await;
+        let said = instance.run(code, &input, &context, largest).await;
         let outcome = said.map_or_else(Outcome::NoAnswer, |said| answer::outcome(said, largest));
         self.report(outcome, instance.leave())
     }

@@ -7,6 +7,7 @@
 #[cfg(feature = "http")]
 pub(crate) mod completion;
 pub(crate) mod document;
+pub mod environment;
 pub(crate) mod field;
 pub mod freecode;
 pub(crate) mod hooks;

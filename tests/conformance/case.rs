@@ -23,6 +23,9 @@ pub(crate) struct Case {
     pub(crate) files: BTreeMap<String, Value>,
     /// What is announced, in order.
     pub(crate) runs: Vec<Run>,
+    /// Where the player of WASI commands is laid.
+    #[serde(skip)]
+    pub(crate) players: Vec<String>,
     #[serde(skip)]
     file: String,
 }

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::case::{Case, expanded};
 use crate::expect::short;
+use crate::sandboxed;
 
 /// Plays it, and checks each verdict before the next line is sent.
 pub(crate) fn case(case: &Case) -> anyhow::Result<()> {
@@ -23,6 +24,9 @@ pub(crate) fn case(case: &Case) -> anyhow::Result<()> {
         let (verdict, took) = program.ask(&line).with_context(|| format!("run {n}"))?;
         let warnings = verdict.get("warnings").and_then(Value::as_array).into_iter().flatten();
         seen.extend(warnings.filter_map(Value::as_str).map(str::to_owned));
+        if !case.players.is_empty() {
+            sandboxed::check_spoken(&verdict)?;
+        }
         run.expect.check(&verdict, took, &seen).with_context(|| format!("run {n}: {}", short(&verdict)))?;
     }
     program.end()
@@ -46,6 +50,12 @@ impl World {
             };
             write(&path, &text)?;
         }
+        for path in &case.players {
+            std::fs::copy(
+                Path::new(env!("CARGO_MANIFEST_DIR")).join("guests/player/player.wasm"),
+                world.root().join(path),
+            )?;
+        }
         Ok(world)
     }
 
@@ -60,6 +70,10 @@ impl World {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tacklebox-under-test"));
         command.args(["run", "--batch", "-", "--trust", "--project"]).arg(root.join("project"));
         command.current_dir(&root).env("HOME", root.join("home")).envs(case.env());
+        if !case.players.is_empty() {
+            // The player is compiled once, and not for each case.
+            command.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("sandboxed"));
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Program::of(command.spawn()?)
     }

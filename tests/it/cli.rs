@@ -309,6 +309,24 @@ fn inspect_shows_what_a_plugin_could_do() {
 }
 
 #[test]
+fn inspect_names_a_wasi_command_and_what_it_imports() {
+    let player = of_the_repository("tests/guests/player/player.wasm");
+    let world = World::new();
+    let said = world.run(&["plugin", "inspect", &player, "--json"]);
+    let seen = said.json();
+    assert_eq!((said.code, &seen["kind"]), (Some(0), &json!("WASI command (core module)")), "{seen}");
+    let permission = |name: &str| {
+        let imports = seen["imports"].as_array().unwrap();
+        imports.iter().find(|import| import["name"] == name).map(|import| import["permission"].clone())
+    };
+    assert_eq!(permission("wasi_snapshot_preview1::environ_get"), Some(json!("env")));
+    assert_eq!(permission("wasi_snapshot_preview1::fd_write"), Some(json!("needs none")));
+    let described = world.run(&["plugin", "inspect", &player, "--describe"]);
+    assert_eq!(described.code, Some(1));
+    assert!(described.err.contains("a WASI command has no `describe`"), "{}", described.err);
+}
+
+#[test]
 fn inspect_puts_requested_and_granted_side_by_side() {
     let world = World::new();
     let plugin = std::fs::read(of_the_repository("example-plugins/no-rm-rf/no-rm-rf.wasm")).unwrap();

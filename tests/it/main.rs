@@ -8,6 +8,7 @@ mod budget;
 mod bus;
 mod chain;
 mod cli;
+mod commands;
 mod demo;
 mod events;
 mod examples;

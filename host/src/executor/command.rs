@@ -20,7 +20,7 @@ use crate::event::EventName;
 use crate::hook::{CommandHook, Dialect, OnError};
 use crate::outcome::{Block, Cause, Outcome, Said};
 use crate::process::{DRAIN, Group, Pipes};
-use crate::wire::freecode;
+use crate::wire::freecode::{self, Speaker};
 use crate::wire::process::Ended;
 
 use payload::Payload;
@@ -89,7 +89,7 @@ async fn followed(mut group: Group, limit: Duration) -> Result<Ended, Cause> {
 type Answered = (Outcome, Vec<(String, String)>);
 
 fn answered(ask: &Ask<'_>, ended: &Ended, payload: &Payload, warnings: &mut Vec<String>) -> Answered {
-    let reading = freecode::read(&ask.event.name, ask.hook.means_by_silence(), ended);
+    let reading = freecode::read(&ask.event.name, Speaker::Shell, ask.hook.means_by_silence(), ended);
     warnings.extend(reading.warnings);
     let exports = match (&ask.event.name, &reading.outcome) {
         (EventName::SessionStart, Outcome::Continue(_)) => exports::read(payload.files.env.as_deref(), warnings),

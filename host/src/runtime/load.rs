@@ -77,6 +77,16 @@ pub enum LoadError {
         /// The hook, and why not.
         error: Unfit,
     },
+    /// It is a WASI command, and nothing says which hooks it answers.
+    #[error(
+        "{}: a WASI command cannot say which hooks it answers: name it by `plugin` in a hook of type `callback`, or list \
+        its `hooks` in a `plugin.json`",
+        path.display()
+    )]
+    NoHooks {
+        /// The file or folder.
+        path: PathBuf,
+    },
     /// A hook of kind callback was registered from code.
     #[error("hook `{}` is a callback: load its plugin instead of registering it", printable(hook.as_str()))]
     CallbackFromCode {
@@ -154,7 +164,8 @@ impl Loading {
 }
 
 impl Runtime {
-    /// Loads a plugin for a source: a component's file, or a folder with a `plugin.json`, with all the hooks it brings.
+    /// Loads a plugin for a source: a component's file, or a folder with a `plugin.json`, with all the hooks it brings. A
+    /// WASI command brings none by itself: it needs the `hooks` of a `plugin.json`.
     ///
     /// One swap: what the same source loaded from the same path before is replaced; nothing else is touched.
     ///

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Events, Object};
 use crate::hook::{CallbackHook, HookKind, HookSpec};
+use crate::id::PluginName;
 use crate::permission::Permissions;
 use crate::plugin::{Code, Digest, Manifest};
 use crate::source::Source;
@@ -68,6 +69,15 @@ impl PackageFiles {
     }
 }
 
+/// Where a plugin's file lies.
+#[cfg_attr(not(feature = "wasm"), expect(dead_code, reason = "for the sandbox"))]
+pub(super) struct Packed {
+    /// The folder of its package, where it has one.
+    pub(super) package: Option<PathBuf>,
+    /// What it is called where it has no name otherwise.
+    pub(super) otherwise: PluginName,
+}
+
 /// A plugin that was loaded, with what its package says.
 #[derive(Debug)]
 pub(super) struct Package {
@@ -89,7 +99,9 @@ impl Package {
     ) -> Result<Self, LoadError> {
         let PackageFiles { manifest, component, diagnostics: mut said, written } = files;
         let package = written.is_some().then(|| path.to_owned());
-        let loaded = sandbox.load(&component, source, &manifest, package, grant).await;
+        let otherwise = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let loaded =
+            sandbox.load(&component, source, &manifest, Packed { package, otherwise: otherwise.into() }, grant).await;
         let code = loaded.map_err(|error| LoadError::Plugin { path: manifest.component.clone(), error })?;
         let place = || Place::file(path);
         said.extend(code.allowed().doubts.iter().map(|doubt| Diagnostic::warning(place(), doubt)));
@@ -101,6 +113,7 @@ impl Package {
         let mut said = self.said.clone();
         let mut specs = match &self.manifest.hooks {
             Some(hooks) => hooks.clone(),
+            None if !self.code.describes_itself() => return Err(LoadError::NoHooks { path: self.path.clone() }),
             None => {
                 let Manifest { config, .. } = &self.manifest;
                 let wants = Wants { events, file: &self.path, config, grant: &self.grant };

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::package::Packed;
 use crate::id::SessionId;
 use crate::permission::Permissions;
 use crate::plugin::{Code, Manifest, Terms};
@@ -39,22 +40,24 @@ impl Sandbox {
         Self { cache: compile_cache.map(CompileCache::at), surroundings, states, plugins }
     }
 
-    /// Makes a plugin of a component's bytes, which is granted what stands in both its manifest and `grant`.
+    /// Makes a plugin of a file's bytes, which is granted what stands in both its manifest and `grant`. It is called as its
+    /// manifest says, else as it calls itself, else as it is packed.
     pub(super) async fn load(
         &self,
         bytes: &[u8],
         source: &Source,
         manifest: &Manifest,
-        package: Option<PathBuf>,
+        packed: Packed,
         grant: &Permissions,
     ) -> Result<Arc<dyn Code>, PluginError> {
         let terms = Terms {
             requested: manifest.permissions.clone(),
             granted: grant.clone(),
-            package,
+            package: packed.package,
             surroundings: self.surroundings.clone(),
         };
-        let owner = Owner { name: manifest.name.clone(), ..Owner::new(source.clone()).on(terms) };
+        let owner = Owner::new(source.clone()).on(terms).otherwise(packed.otherwise);
+        let owner = Owner { name: manifest.name.clone(), ..owner };
         Ok(self.plugins()?.load(bytes, owner, Limits::default()).await?)
     }
 

@@ -9,6 +9,8 @@ use crate::plugin::{Code, Manifest};
 use crate::source::Source;
 use crate::surroundings::Surroundings;
 
+use super::package::Packed;
+
 /// Loads nothing.
 #[derive(Debug)]
 pub(super) struct Sandbox;
@@ -32,7 +34,7 @@ impl Sandbox {
         _: &[u8],
         _: &Source,
         _: &Manifest,
-        _: Option<PathBuf>,
+        _: Packed,
         _: &Permissions,
     ) -> Result<Arc<dyn Code>, PluginError> {
         Err(PluginError::Disabled)

@@ -50,6 +50,17 @@ impl Allowance {
         Self { allowed, folders, programs, granted_unasked, env: asked.env.narrowed(&granted.env) }
     }
 
+    /// The same for a core module: preview 1 opens files past the check that keeps pipes and devices out, so it gets no
+    /// folders.
+    pub(super) fn without_folders(mut self, granted: &Permissions) -> Self {
+        self.folders = Preopens::default();
+        if folders_of(granted).iter().any(|(list, _)| !list.0.is_empty()) {
+            let doubt = "folders are granted, and a core module gets none: make a component of it";
+            self.allowed.doubts.push(doubt.to_owned());
+        }
+        self
+    }
+
     /// The variables that it sees, as they are in these surroundings. One that is not UTF-8 cannot be handed over.
     pub(super) fn env(&self, surroundings: &Surroundings) -> Vec<(String, String)> {
         let value = |name: &String| {

@@ -1,4 +1,4 @@
-//! The compile cache: the compiled code of components, kept in a folder of the person's from one host to the next.
+//! The compile cache: the compiled code of plugins, kept in a folder of the person's from one host to the next.
 //!
 //! Owns what is kept, under which name, whom it is taken from, and for how long. Compiled code is machine code: what is
 //! taken from here runs outside of every sandbox. So only this module writes it, and it takes only what nobody but this
@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use wasmtime::Engine;
-use wasmtime::component::Component;
 
 use self::entry::Key;
 use self::folder::{Folder, Refused};
+use super::native::{Form, Native};
 use crate::plugin::Digest;
 
 /// The most bytes that are kept, all entries together.
@@ -40,7 +40,7 @@ pub struct CompileCache {
 /// What is in a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stock {
-    /// How many components' code, each version of the host counted.
+    /// How many plugins' code, each version of the host counted.
     pub entries: usize,
     /// Their size, in bytes.
     pub bytes: u64,
@@ -102,29 +102,29 @@ impl CompileCache {
         Ok(Stock::of(seen.iter().filter(|file| file.whole)))
     }
 
-    /// The code of this component for this engine, where it is kept and sound. What is not sound is removed.
-    pub(super) fn get(&self, engine: &Engine, component: Digest) -> Option<Component> {
+    /// The code of this file for this engine, where it is kept and sound. What is not sound is removed.
+    pub(super) fn get(&self, engine: &Engine, file: Digest, form: Form) -> Option<Native> {
         let folder = self.open().inspect_err(|why| self.note("is not used", why)).ok()??;
-        let key = Key::of(engine, component);
+        let key = Key::of(engine, file, form);
         let taken = folder.read(&key, SystemTime::now()).and_then(|artifact| {
             let Some(artifact) = artifact else { return Ok(None) };
             code::load(engine, &artifact).map(Some).map_err(|error| Refused::Engine(format!("{error:#}")))
         });
         taken.unwrap_or_else(|why| {
-            tracing::debug!("compiled code of {component} is discarded: {why}");
+            tracing::debug!("compiled code of {file} is discarded: {why}");
             let _ = folder.remove(key.name()).inspect_err(|why| self.note("keeps what is to be discarded", why));
             None
         })
     }
 
     /// Keeps it for the next host; where that fails, this host has it all the same.
-    pub(super) fn put(&self, engine: &Engine, component: Digest, code: &Component) {
-        if let Err(why) = self.kept(&Key::of(engine, component), code) {
+    pub(super) fn put(&self, engine: &Engine, file: Digest, code: &Native) {
+        if let Err(why) = self.kept(&Key::of(engine, file, code.form()), code) {
             self.note("does not keep what was compiled", &why);
         }
     }
 
-    fn kept(&self, key: &Key, code: &Component) -> Result<(), Refused> {
+    fn kept(&self, key: &Key, code: &Native) -> Result<(), Refused> {
         let code = code.serialize().map_err(|error| Refused::Engine(format!("{error:#}")))?;
         let entry = entry::seal(key, &code);
         if entry.len() as u64 > MOST_KEPT {

@@ -1,4 +1,5 @@
-//! A component from its bytes to a plugin that can be called: looked at, compiled, linked, asked to describe itself.
+//! A plugin from its bytes to code that can be called: looked at, compiled, linked, asked to describe itself. How a WASI
+//! command is linked is in `command`.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,28 +7,36 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
-use wasmtime::component::Component;
-
 use super::bindings::{self, PluginPre};
 use super::cache::CompileCache;
+use super::command::Command;
 use super::engine::Room;
 use super::inspection::{Inspection, Kind};
 use super::instance::{Deadline, Guest, Instance};
 use super::limits::{ANSWER, DESCRIBE_TIME, Limits, MOST_CORE_INSTANCES, MOST_HOOKS, MOST_MEMORIES, MOST_TABLES};
 use super::load_error::LoadError;
+use super::native::{Form, Native};
 use super::{answer, panicked};
 use crate::outcome::{Cause, Limit};
 use crate::plugin::{Digest, PluginInfo};
 
-/// A component that was compiled and linked; equal ones share it.
+/// A plugin that was compiled and linked; equal ones share it.
 pub(super) struct Compiled {
     pub(super) digest: Digest,
-    pub(super) code: PluginPre<Guest>,
+    pub(super) program: Program,
     /// How many places an instance takes: one for each of its memories.
     pub(super) places: u32,
     /// Where the code is from.
     pub(super) origin: Origin,
     shelf: Shelf,
+}
+
+/// What can be called.
+pub(super) enum Program {
+    /// A component with the callback interface.
+    Callback(PluginPre<Guest>),
+    /// A WASI command.
+    Command(Command),
 }
 
 /// Where code is from.
@@ -110,10 +119,9 @@ pub(super) async fn compile(
 
 fn check(seen: &Inspection) -> Result<(), LoadError> {
     match &seen.kind {
-        Kind::Plugin(_) => {}
+        Kind::Plugin(_) | Kind::Command | Kind::Module { command: true } => {}
         Kind::OtherVersion(found) => return Err(LoadError::OtherVersion { found: found.clone() }),
-        Kind::Command | Kind::Module { command: true } => return Err(LoadError::Command),
-        Kind::Module { command: false } => return Err(LoadError::CoreModule),
+        Kind::Module { command: false } => return Err(LoadError::CoreModule { exports: seen.exports.clone() }),
         Kind::Other => return Err(LoadError::OtherWorld { exports: seen.exports.clone() }),
     }
     if !seen.missing.is_empty() {
@@ -132,14 +140,23 @@ fn link(
     bytes: &[u8],
     seen: &Inspection,
 ) -> Result<Compiled, LoadError> {
-    let (component, origin) = code(room, cache, bytes, seen.digest)?;
-    let places = places(room, &component)?;
-    let linked = room.linker(seen.wants_wasi()).instantiate_pre(&component).and_then(PluginPre::new);
-    let code = linked.map_err(|error| LoadError::WrongTypes(format!("{error:#}")))?;
+    let (native, origin) = code(room, cache, bytes, seen)?;
+    let places = places(room, &native)?;
+    let program = program(room, &native, seen).map_err(|error| LoadError::WrongTypes(format!("{error:#}")))?;
     if let (Some(cache), Origin::Compiler) = (cache, origin) {
-        cache.put(&room.engine, seen.digest, &component);
+        cache.put(&room.engine, seen.digest, &native);
     }
-    Ok(Compiled { digest: seen.digest, code, places, origin, shelf: shelf.clone() })
+    Ok(Compiled { digest: seen.digest, program, places, origin, shelf: shelf.clone() })
+}
+
+fn program(room: &Room, native: &Native, seen: &Inspection) -> wasmtime::Result<Program> {
+    match (native, &seen.kind) {
+        (Native::Component(component), Kind::Plugin(_)) => {
+            let linked = room.linker(seen.wants_wasi()).instantiate_pre(component)?;
+            Ok(Program::Callback(PluginPre::new(linked)?))
+        }
+        _ => Ok(Program::Command(Command::link(room, native, seen.wants_wasi())?)),
+    }
 }
 
 /// From the cache, else from the compiler. Compiled code that a plugin ships is never taken: its bytes are compiled.
@@ -147,22 +164,22 @@ fn code(
     room: &Room,
     cache: Option<&CompileCache>,
     bytes: &[u8],
-    digest: Digest,
-) -> Result<(Component, Origin), LoadError> {
-    let start = Instant::now();
-    let (component, origin) = match cache.and_then(|cache| cache.get(&room.engine, digest)) {
-        Some(component) => (component, Origin::Cache),
+    seen: &Inspection,
+) -> Result<(Native, Origin), LoadError> {
+    let (start, digest, form) = (Instant::now(), seen.digest, Form::of(&seen.kind));
+    let (native, origin) = match cache.and_then(|cache| cache.get(&room.engine, digest, form)) {
+        Some(native) => (native, Origin::Cache),
         None => {
-            let compiled = Component::from_binary(&room.engine, bytes);
+            let compiled = Native::compile(&room.engine, form, bytes);
             (compiled.map_err(|error| LoadError::Malformed(format!("{error:#}")))?, Origin::Compiler)
         }
     };
     tracing::debug!("code of {digest}: {origin:?}, {:.1?}", start.elapsed());
-    Ok((component, origin))
+    Ok((native, origin))
 }
 
-fn places(room: &Room, component: &Component) -> Result<u32, LoadError> {
-    let Some(needs) = component.resources_required() else {
+fn places(room: &Room, native: &Native) -> Result<u32, LoadError> {
+    let Some(needs) = native.needs() else {
         return Err(LoadError::WrongTypes("it imports core modules".into()));
     };
     if needs.num_memories > MOST_MEMORIES {
@@ -172,16 +189,21 @@ fn places(room: &Room, component: &Component) -> Result<u32, LoadError> {
         return Err(LoadError::TooManyTables(needs.num_tables));
     }
     let places = needs.num_memories.max(1);
-    room.places.fits(places).map_err(|none| LoadError::Describe(Cause::CouldNotStart(none.to_string())))?;
+    room.places.fits(places).map_err(|none| LoadError::Start(Cause::CouldNotStart(none.to_string())))?;
     Ok(places)
 }
 
 /// Asks it what it is. This is also the first time that its types are compared with those of the interface.
-pub(super) async fn describe(room: &Room, compiled: &Compiled, limits: Limits) -> Result<PluginInfo, LoadError> {
+pub(super) async fn describe(
+    room: &Room,
+    compiled: &Compiled,
+    code: &PluginPre<Guest>,
+    limits: Limits,
+) -> Result<PluginInfo, LoadError> {
     let deadline = Deadline::after(DESCRIBE_TIME);
     let guest = Guest::describing(limits);
-    let entered = Instance::enter(room, &compiled.code, compiled.places, limits, deadline, guest).await;
-    let info = entered.map_err(LoadError::Describe)?.describe().await.map_err(refusal)?;
+    let entered = Instance::enter(room, compiled.places, limits, deadline, guest).await;
+    let info = entered.map_err(LoadError::Describe)?.describe(code).await.map_err(refusal)?;
     if answer::largest_string(&info) > ANSWER {
         return Err(LoadError::Describe(Cause::Limit(Limit::Answer(ANSWER))));
     }

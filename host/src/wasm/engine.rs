@@ -8,6 +8,7 @@ use wasmtime::component::Linker;
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
 use super::bindings::Plugin;
+use super::command::preview1;
 use super::instance::Guest;
 use super::limits::{MOST_CORE_INSTANCES, MOST_MEMORY, MOST_TABLES, STACK};
 use super::places::Places;
@@ -49,6 +50,7 @@ pub(super) struct Room {
     pub(super) places: Places,
     linker: Linker<Guest>,
     linker_with_wasi: Linker<Guest>,
+    module_linker: wasmtime::Linker<Guest>,
 }
 
 impl fmt::Debug for Room {
@@ -67,13 +69,19 @@ impl Room {
         let linker = linker(&engine).map_err(|error| EngineError::engine(&error))?;
         let mut linker_with_wasi = linker.clone();
         super::wasi::link(&mut linker_with_wasi).map_err(|error| EngineError::engine(&error))?;
+        let module_linker = preview1::linker(&engine).map_err(|error| EngineError::engine(&error))?;
         let ticker = Ticker::start(engine.weak())?;
-        Ok(Self { engine, ticker, places: Places::new(places, queue), linker, linker_with_wasi })
+        Ok(Self { engine, ticker, places: Places::new(places, queue), linker, linker_with_wasi, module_linker })
     }
 
     /// The linker for a component: WASI is there for those alone that ask for it.
     pub(super) fn linker(&self, wants_wasi: bool) -> &Linker<Guest> {
         if wants_wasi { &self.linker_with_wasi } else { &self.linker }
+    }
+
+    /// The linker for a core module: preview 1 of WASI and nothing else.
+    pub(super) fn module_linker(&self) -> &wasmtime::Linker<Guest> {
+        &self.module_linker
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::bindings::{IMPORTS, PACKAGE, VERSION};
+use super::command::preview1::MODULE;
 use super::name::InterfaceName;
 use super::wasi::LINKED;
 
@@ -25,6 +26,23 @@ impl fmt::Display for MissingImport {
 pub(super) fn missing(imports: &[String]) -> Vec<MissingImport> {
     let missing = |name: &String| Some(MissingImport { name: name.clone(), why: why_missing(name)? });
     imports.iter().filter_map(missing).collect()
+}
+
+/// Those of a core module's imports, `module::name`, that this host lacks. Whether WASI has that function shows when it is
+/// linked.
+pub(super) fn missing_of_module(imports: &[String]) -> Vec<MissingImport> {
+    let missing = |name: &String| Some(MissingImport { name: name.clone(), why: why_missing_of_module(name)? });
+    imports.iter().filter_map(missing).collect()
+}
+
+fn why_missing_of_module(name: &str) -> Option<String> {
+    match name.split("::").next() {
+        Some(MODULE) => None,
+        Some("wasi_unstable" | "wasi_snapshot_preview0") => {
+            Some(format!("this host links `{MODULE}`, which came after it"))
+        }
+        _ => Some(format!("a core module may import nothing but `{MODULE}`")),
+    }
 }
 
 fn why_missing(name: &str) -> Option<String> {

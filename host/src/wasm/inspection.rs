@@ -1,7 +1,8 @@
 //! What a file is, read from its bytes: nothing is compiled and nothing runs.
 
-use wasmparser::{ComponentExternName, Encoding, Instance, Parser, Payload};
+use wasmparser::{ComponentExternName, Encoding, ExternalKind, Instance, Parser, Payload};
 
+use super::command::START;
 use super::imports::{self, MissingImport};
 use super::load_error::LoadError;
 use super::name::InterfaceName;
@@ -16,7 +17,7 @@ const PREAMBLE: usize = 8;
 pub struct Inspection {
     /// What it can be used as.
     pub kind: Kind,
-    /// What it imports, by full name.
+    /// What it imports, by full name; of a core module `module::name`.
     pub imports: Vec<String>,
     /// What it exports, by full name.
     pub exports: Vec<String>,
@@ -37,9 +38,9 @@ pub enum Kind {
     Plugin(String),
     /// A component with a callback interface that this host does not know, of that version.
     OtherVersion(String),
-    /// A component that exports `wasi:cli/run`.
+    /// A WASI command that is a component: it exports `wasi:cli/run@0.2.x`.
     Command,
-    /// A core module; a WASI command where it exports `_start`.
+    /// A core module; a WASI command where it exports the function `_start`.
     Module {
         /// Whether it is one.
         command: bool,
@@ -55,7 +56,7 @@ impl Inspection {
         let parts = Parts::read(bytes)?;
         Ok(Self {
             kind: parts.kind(),
-            missing: imports::missing(&parts.imports),
+            missing: parts.missing(),
             imports: parts.imports,
             exports: parts.exports,
             core_instances: parts.core_instances,
@@ -110,6 +111,7 @@ struct Parts {
     imports: Vec<String>,
     exports: Vec<String>,
     core_instances: usize,
+    has_start: bool,
 }
 
 impl Parts {
@@ -148,9 +150,17 @@ impl Parts {
                     self.exports.push(full_name(&export?.name));
                 }
             }
+            Payload::ImportSection(imports) if outermost => {
+                for import in imports.clone().into_imports() {
+                    let import = import?;
+                    self.imports.push(format!("{}::{}", import.module, import.name));
+                }
+            }
             Payload::ExportSection(exports) if outermost => {
                 for export in exports.clone() {
-                    self.exports.push(export?.name.to_owned());
+                    let export = export?;
+                    self.has_start |= export.name == START && export.kind == ExternalKind::Func;
+                    self.exports.push(export.name.to_owned());
                 }
             }
             _ => {}
@@ -158,9 +168,13 @@ impl Parts {
         Ok(())
     }
 
+    fn missing(&self) -> Vec<MissingImport> {
+        if self.is_component { imports::missing(&self.imports) } else { imports::missing_of_module(&self.imports) }
+    }
+
     fn kind(&self) -> Kind {
         if !self.is_component {
-            return Kind::Module { command: self.exports.iter().any(|name| name == "_start") };
+            return Kind::Module { command: self.has_start };
         }
         let interfaces = || self.exports.iter().filter_map(|name| InterfaceName::parse(name));
         let callbacks = || interfaces().filter(|name| name.is(bindings::PACKAGE, bindings::EXPORT));
@@ -169,7 +183,7 @@ impl Parts {
         }
         match callbacks().next() {
             Some(callback) => Kind::OtherVersion(callback.version.to_owned()),
-            None if interfaces().any(|name| name.is("wasi:cli", "run")) => Kind::Command,
+            None if interfaces().any(|name| name.is("wasi:cli", "run") && name.is_of(0, 2)) => Kind::Command,
             None => Kind::Other,
         }
     }

@@ -10,9 +10,11 @@ use std::time::Duration;
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 use wasmtime::{Store, StoreContextMut, UpdateDeadline};
+use wasmtime_wasi::p1::WasiP1Ctx;
 
 use super::allowance::Allowance;
 use super::bindings::{HookContext, HookInput, HookResult, PluginInfo, PluginPre, types};
+use super::command::Command;
 use super::engine::Room;
 use super::limits::{ANSWER, HANDED_OVER, Ledger, Limits};
 use super::log::Log;
@@ -46,6 +48,7 @@ pub(super) struct Guest {
     pub(super) denials: Denials,
     pub(super) clock: Clock,
     pub(super) wasi: Option<Box<Wasi>>,
+    pub(super) preview1: Option<Box<WasiP1Ctx>>,
 }
 
 impl types::Host for Guest {}
@@ -67,6 +70,7 @@ impl Guest {
             denials: Denials::default(),
             clock: Clock::Real,
             wasi: None,
+            preview1: None,
         }
     }
 
@@ -121,7 +125,6 @@ impl std::error::Error for OutOfTime {}
 /// A fresh instance, with all that belongs to its call.
 pub(super) struct Instance<'a> {
     room: &'a Room,
-    code: &'a PluginPre<Guest>,
     store: Store<Guest>,
     meter: Arc<Meter>,
     limits: Limits,
@@ -135,7 +138,6 @@ impl<'a> Instance<'a> {
     /// Waits for `places` free places, and makes the store. The instance itself is made when it is asked.
     pub(super) async fn enter(
         room: &'a Room,
-        code: &'a PluginPre<Guest>,
         places: u32,
         limits: Limits,
         deadline: Deadline,
@@ -148,12 +150,12 @@ impl<'a> Instance<'a> {
         let place = place.map_err(|none| Cause::CouldNotStart(none.to_string()))?;
         let meter = Arc::new(Meter::new());
         let store = store(room, guest, &meter, limits.processor);
-        Ok(Self { room, code, store, meter, limits, deadline, largest_answer: ANSWER, _place: place })
+        Ok(Self { room, store, meter, limits, deadline, largest_answer: ANSWER, _place: place })
     }
 
     /// What the plugin says of itself.
-    pub(super) async fn describe(&mut self) -> Result<PluginInfo, Cause> {
-        let (code, store) = (self.code, &mut self.store);
+    pub(super) async fn describe(&mut self, code: &PluginPre<Guest>) -> Result<PluginInfo, Cause> {
+        let store = &mut self.store;
         let work = async move {
             let plugin = code.instantiate_async(&mut *store).await?;
             plugin.tacklebox_hooks_callback().call_describe(&mut *store).await
@@ -165,18 +167,32 @@ impl<'a> Instance<'a> {
     /// What it says to `input`; each string of that may have `largest` bytes.
     pub(super) async fn run(
         &mut self,
+        code: &PluginPre<Guest>,
         input: &HookInput,
         context: &HookContext,
         largest: usize,
     ) -> Result<Result<HookResult, String>, Cause> {
         self.largest_answer = largest;
         self.store.set_hostcall_fuel(HANDED_OVER.max(largest.saturating_mul(4)));
-        let (code, store) = (self.code, &mut self.store);
+        let store = &mut self.store;
         let work = async move {
             let plugin = code.instantiate_async(&mut *store).await?;
             plugin.tacklebox_hooks_callback().call_run(&mut *store, input, context).await
         };
         let ended = in_time(self.room, &self.meter, self.deadline, work).await;
+        self.ended(ended)
+    }
+
+    /// Whether a WASI command can be made an instance of; it is not run.
+    pub(super) async fn try_out(&mut self, command: &Command) -> Result<(), Cause> {
+        let made = in_time(self.room, &self.meter, self.deadline, command.instantiate(&mut self.store)).await;
+        self.ended(made)
+    }
+
+    /// Runs a WASI command: its exit code. It may hand over `most` bytes at once.
+    pub(super) async fn execute(&mut self, command: &Command, most: usize) -> Result<i32, Cause> {
+        self.store.set_hostcall_fuel(most);
+        let ended = in_time(self.room, &self.meter, self.deadline, command.run(&mut self.store)).await;
         self.ended(ended)
     }
 

@@ -6,6 +6,8 @@ use crate::outcome::Cause;
 
 /// What makes a component a plugin.
 const OURS: &str = "`tacklebox:hooks/callback@0.1.x`";
+/// What makes a file a WASI command.
+const COMMANDS: &str = "a core module with the function `_start`, or a component that exports `wasi:cli/run@0.2.x`";
 const REBUILD: &str = "rebuild the plugin, or take another version of tacklebox";
 
 /// Why a file is not loaded.
@@ -31,13 +33,17 @@ pub enum LoadError {
     #[error("the file is damaged, or uses what this host does not run: {0}")]
     Malformed(String),
     /// It is a core module that is no WASI command.
-    #[error("this is a core module, not a component; make one of it with `wasm-tools component new`")]
-    CoreModule,
-    /// It is a WASI command.
-    #[error("this is a WASI command, which this version does not run yet; expected a component that exports {OURS}")]
-    Command,
+    #[error(
+        "this is a core module that exports {}; expected a component that exports {OURS} (`wasm-tools component new` \
+        makes components), or a WASI command: {COMMANDS}",
+        listed(exports)
+    )]
+    CoreModule {
+        /// What it exports.
+        exports: Vec<String>,
+    },
     /// It is a component of another world.
-    #[error("this component exports {}; expected {OURS}", listed(exports))]
+    #[error("this component exports {}; expected {OURS}, or a WASI command: {COMMANDS}", listed(exports))]
     OtherWorld {
         /// What it exports.
         exports: Vec<String>,
@@ -66,12 +72,15 @@ pub enum LoadError {
     /// It wants too many hooks.
     #[error("the plugin wants {0} hooks; a plugin may have {MOST_HOOKS}")]
     TooManyHooks(usize),
-    /// It has no name, and was given none.
-    #[error("`describe` gives no name")]
+    /// It gives itself no name, and was given none.
+    #[error("it has no name")]
     NoName,
     /// It could not describe itself.
     #[error("`describe`: {0}")]
     Describe(Cause),
+    /// No instance of it can be made, or what it starts by itself does not end well.
+    #[error("no instance of it can be made: {0}")]
+    Start(Cause),
     /// The engine panicked over it.
     #[error("the engine panicked over it: {0}")]
     Panicked(String),

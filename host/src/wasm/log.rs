@@ -8,6 +8,9 @@ use crate::ask::{LogLevel, LogLine};
 const MOST_LINES: usize = 100;
 /// How much a call may write, in bytes.
 const MOST_BYTES: usize = 64 << 10;
+/// How many lines are kept of what a command printed before it broke, and how many characters of each.
+const MOST_COMPLAINTS: usize = 20;
+const LONGEST_COMPLAINT: usize = 1_000;
 
 /// What one call wrote.
 #[derive(Debug, Default)]
@@ -24,6 +27,14 @@ impl Log {
         } else {
             self.bytes += message.len();
             self.lines.push(LogLine { level, message });
+        }
+    }
+
+    /// What a command complained of before it broke: the last lines.
+    pub(super) fn complain(&mut self, stderr: &str) {
+        let lines: Vec<_> = stderr.lines().collect();
+        for line in &lines[lines.len().saturating_sub(MOST_COMPLAINTS)..] {
+            self.write(LogLevel::Error, line.chars().take(LONGEST_COMPLAINT).collect());
         }
     }
 

@@ -3,6 +3,7 @@
 mod asking;
 mod bad_files;
 mod cache;
+mod commands;
 mod grants;
 mod guests;
 mod isolation;

@@ -1,12 +1,13 @@
 //! WASI 0.2: clocks and random numbers are there, and what was granted of folders and variables; no arguments and no
-//! network; standard input is at its end, and output goes nowhere.
+//! network; standard input is at its end, and output goes nowhere. What WASI commands have beyond that is added in
+//! `command`.
 
 use std::time::Duration;
 
 use wasmtime::component::{Linker, ResourceTable};
-use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
-use super::allowance::Allowance;
+use super::folders::Preopens;
 use super::instance::Guest;
 
 /// The most random bytes in one piece.
@@ -60,15 +61,20 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     super::opening::link(linker)
 }
 
+/// What every guest has of WASI, to be added to.
+pub(super) fn empty_handed(clock: Clock) -> WasiCtxBuilder {
+    let mut builder = WasiCtx::builder();
+    builder.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false).max_random_size(MOST_RANDOM);
+    if clock == Clock::Fixed {
+        builder.wall_clock(Still).monotonic_clock(Still);
+    }
+    builder
+}
+
 impl Wasi {
-    fn holding(allowance: &Allowance, env: &[(String, String)], clock: Clock) -> Self {
-        let mut builder = WasiCtx::builder();
-        builder.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false).max_random_size(MOST_RANDOM).envs(env);
-        if clock == Clock::Fixed {
-            builder.wall_clock(Still).monotonic_clock(Still);
-        }
-        let mut cx = builder.build();
-        allowance.folders.hand_to(&mut cx);
+    /// With this world, and the folders that were granted.
+    pub(super) fn of(mut cx: WasiCtx, folders: &Preopens) -> Self {
+        folders.hand_to(&mut cx);
         Self { cx, table: ResourceTable::new() }
     }
 }
@@ -77,7 +83,8 @@ impl WasiView for Guest {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         // Made on first use: most plugins have none of it, and those that link it seldom call it.
         let Self { allowance, env, clock, wasi, .. } = self;
-        let wasi = wasi.get_or_insert_with(|| Box::new(Wasi::holding(allowance, env, *clock)));
+        let wasi =
+            wasi.get_or_insert_with(|| Box::new(Wasi::of(empty_handed(*clock).envs(env).build(), &allowance.folders)));
         WasiCtxView { ctx: &mut wasi.cx, table: &mut wasi.table }
     }
 }

@@ -1,5 +1,5 @@
 //! The freecode dialect: how an ended command's exit code and output are read. The payload of this dialect is all in
-//! the environment, which `executor::command` makes for every dialect alike.
+//! the environment, which `wire::environment` fills for every dialect alike.
 //!
 //! Owns the reading alone; what a missing answer means is for the folding, but for one question: whether text that
 //! tries to be JSON and fails is a proper answer.
@@ -38,11 +38,21 @@ impl From<Outcome> for Reading {
     }
 }
 
+/// Whose answer is read: what its silence on a permission is worth depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// A shell command: it approves what it has nothing against.
+    Shell,
+    /// A WASI command: what it does not say is no opinion.
+    Sandboxed,
+}
+
 /// Reads the answer of a command that has ended. The exit code stands above all; `silence` is what the hook's missing
 /// answer means, and with [`OnError::Block`] text that begins with `{` and does not parse is none.
-pub fn read(event: &EventName, silence: OnError, ended: &Ended) -> Reading {
+pub fn read(event: &EventName, speaker: Speaker, silence: OnError, ended: &Ended) -> Reading {
+    let unsaid = speaker.unsaid(event);
     match ended.exit {
-        Exit::Code(0) => went_on(event, silence, &ended.stdout),
+        Exit::Code(0) => went_on(unsaid, silence, &ended.stdout),
         Exit::Code(2) => blocked(reason_of_2(ended), Said::ByExitCode).into(),
         Exit::Code(code @ (126 | 127)) => blocked(reason_of(code_text(code), ended), Said::ByBreaking).into(),
         Exit::Code(code) => blocked(reason_of(code_text(code), ended), Said::ByExitCode).into(),
@@ -52,16 +62,23 @@ pub fn read(event: &EventName, silence: OnError, ended: &Ended) -> Reading {
     }
 }
 
-fn went_on(event: &EventName, silence: OnError, stdout: &Stream) -> Reading {
+impl Speaker {
+    /// The permission that it gives by not speaking of one.
+    fn unsaid(self, event: &EventName) -> Option<Permission> {
+        (self == Self::Shell && *event == EventName::PermissionRequest).then_some(Permission::Allow)
+    }
+}
+
+fn went_on(unsaid: Option<Permission>, silence: OnError, stdout: &Stream) -> Reading {
     let text = stdout.text();
     if !text.starts_with('{') {
-        return plain(event, text, stdout.cut);
+        return plain(unsaid, text, stdout.cut);
     }
     if stdout.cut {
         return no_answer("its output begins with `{` and was cut").into();
     }
     match Answer::parse(&text) {
-        Ok(answer) => answered(event, &answer),
+        Ok(answer) => answered(unsaid, &answer),
         Err(Unreadable::TooDeep) => no_answer("its JSON is nested too deep").into(),
         Err(Unreadable::NotJson) if stdout.unfinished => {
             no_answer("its output begins with `{` and was still being written when it exited").into()
@@ -73,19 +90,14 @@ fn went_on(event: &EventName, silence: OnError, stdout: &Stream) -> Reading {
     }
 }
 
-fn plain(event: &EventName, text: String, cut: bool) -> Reading {
+fn plain(unsaid: Option<Permission>, text: String, cut: bool) -> Reading {
     let context = Some(text).filter(|text| !text.is_empty());
-    let change = Change { context, permission: silent_permission(event), ..Change::default() };
+    let change = Change { context, permission: unsaid, ..Change::default() };
     let warnings = if cut { vec!["its output was cut".to_owned()] } else { Vec::new() };
     Reading { outcome: Outcome::Continue(change), warnings }
 }
 
-/// A freecode command that is asked about a permission and has nothing against it approves.
-fn silent_permission(event: &EventName) -> Option<Permission> {
-    (*event == EventName::PermissionRequest).then_some(Permission::Allow)
-}
-
-fn answered(event: &EventName, answer: &Answer) -> Reading {
+fn answered(unsaid: Option<Permission>, answer: &Answer) -> Reading {
     let mut warnings = Vec::new();
     let reason = answer.text("reason", &mut warnings);
     let decided = match answer.decided() {
@@ -98,7 +110,7 @@ fn answered(event: &EventName, answer: &Answer) -> Reading {
         return Reading { outcome: Outcome::Block(Block { context, ..block }), warnings };
     }
     let input = answer.object("modifiedInput", &mut warnings);
-    let mut permission = decided.permission.unwrap_or_else(|| silent_permission(event));
+    let mut permission = decided.permission.unwrap_or(unsaid);
     if permission == Some(Permission::Allow) && input.is_none() && answer.has("modifiedInput") {
         // What it approved is what it wrote, and that cannot be read.
         permission = None;

@@ -16,6 +16,7 @@ use crate::surroundings::Surroundings;
 use crate::wasm::{CompileCache, Inspection, Kind, Limits, Owner, Plugins};
 
 use super::super::exit::Exit;
+use super::super::fault::Fault;
 use super::super::style::{DIM, HEAD, HINT, WARNING};
 use super::super::{conduct, host, out, permissions};
 use super::inspected::Inspected;
@@ -32,7 +33,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A component, or a folder with a plugin.json
+    /// A component or WASI command, or a folder with a plugin.json
     file: PathBuf,
     /// Run its `describe` as well, in the sandbox and without any permission
     #[arg(long)]
@@ -105,6 +106,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
 
 async fn inspect(args: Args, inspected: Inspected) -> anyhow::Result<Exit> {
     let unfit = inspected.unfit();
+    if args.describe && is_command(&inspected.inspection.kind) {
+        let hint = "a settings entry or `plugin.json` says which hooks it answers";
+        return Err(Fault::new("a WASI command has no `describe`", hint).into());
+    }
     let described = match args.describe && unfit.is_none() {
         true => Some(Described::from(describe(&inspected).await?)),
         false => None,
@@ -256,6 +261,10 @@ impl Shown {
             .iter()
             .all(|package| self.imports.iter().any(|import| import.name.starts_with(package)))
     }
+}
+
+fn is_command(kind: &Kind) -> bool {
+    matches!(kind, Kind::Command | Kind::Module { command: true })
 }
 
 /// A kind in words, and the version of the interface.

@@ -48,8 +48,10 @@ impl Inspected {
     pub(in crate::cli) fn unfit(&self) -> Option<Fault> {
         let exports = || format!("it exports {}", listed(&self.inspection.exports));
         let (message, hint) = match &self.inspection.kind {
-            Kind::Plugin(_) if self.inspection.missing.is_empty() => return None,
-            Kind::Plugin(_) => {
+            Kind::Plugin(_) | Kind::Command | Kind::Module { command: true } => {
+                if self.inspection.missing.is_empty() {
+                    return None;
+                }
                 let missing: Vec<_> = self.inspection.missing.iter().map(ToString::to_string).collect();
                 (
                     format!("it imports what this host lacks: {}", missing.join("; ")),
@@ -60,13 +62,9 @@ impl Inspected {
                 format!("it was built for version {version} of the plugin interface; this host runs 0.1.x"),
                 "rebuild it, or take another version of tacklebox".to_owned(),
             ),
-            Kind::Command | Kind::Module { command: true } => (
-                "it is a WASI command, which this version does not run".to_owned(),
-                "a plugin exports `tacklebox:hooks/callback`".to_owned(),
-            ),
             Kind::Module { command: false } => (
-                "it is a core module, not a component".to_owned(),
-                "make a component of it with `wasm-tools component new`".to_owned(),
+                format!("it is a core module without the function `_start`; {}", exports()),
+                "a WASI command has it; a component is made with `wasm-tools component new`".to_owned(),
             ),
             Kind::Other => ("it is a component of another world".to_owned(), exports()),
         };

@@ -19,6 +19,9 @@ pub(super) enum Use {
 impl Use {
     /// That of an import, by its full name.
     pub(super) fn of(import: &str) -> Self {
+        if let Some(function) = import.strip_prefix("wasi_snapshot_preview1::") {
+            return Self::of_preview1(function);
+        }
         let name = import.split('@').next().unwrap_or(import);
         match name.split_once('/').unwrap_or((name, "")) {
             ("wasi:filesystem", _) => Self::Of(&["read", "write"]),
@@ -28,6 +31,17 @@ impl Use {
             ("wasi:sockets", _) => Self::Never,
             ("tacklebox:hooks" | "wasi:io" | "wasi:clocks" | "wasi:random" | "wasi:cli", _) => Self::Free,
             _ => Self::Unknown,
+        }
+    }
+
+    /// That of a function of preview 1, which has one module for everything.
+    fn of_preview1(function: &str) -> Self {
+        match function.split('_').next() {
+            Some("path") => Self::Of(&["read", "write"]),
+            Some("environ") => Self::Of(&["env"]),
+            Some("sock") => Self::Never,
+            // Descriptors are of files too, but each is opened by `path_open`.
+            _ => Self::Free,
         }
     }
 
@@ -56,6 +70,11 @@ mod tests {
             ("tacklebox:hooks/log@0.1.0", "needs none"),
             ("wasi:sockets/tcp@0.2.0", "never granted"),
             ("acme:disk/format", "unknown"),
+            ("wasi_snapshot_preview1::path_open", "read, write"),
+            ("wasi_snapshot_preview1::environ_get", "env"),
+            ("wasi_snapshot_preview1::sock_accept", "never granted"),
+            ("wasi_snapshot_preview1::fd_write", "needs none"),
+            ("env::abort", "unknown"),
         ] {
             assert_eq!(Use::of(import).words(), words, "{import}");
         }

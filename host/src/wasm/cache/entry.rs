@@ -5,6 +5,7 @@ use std::hash::{Hash as _, Hasher};
 use sha2::{Digest as _, Sha256};
 use wasmtime::Engine;
 
+use super::super::native::Form;
 use crate::plugin::Digest;
 
 /// How an entry begins: the form of what follows, which is a SHA-256 and the code.
@@ -16,20 +17,22 @@ const END: &str = ".code";
 /// How the name of a file begins that is not whole yet.
 const UNFINISHED: &str = ".new-";
 
-/// Which code it is: of which component, for which engine.
+/// Which code it is: of which file, in which form, for which engine.
 #[derive(Debug)]
 pub(super) struct Key {
     name: String,
+    form: Form,
 }
 
 impl Key {
-    /// That of this component for this engine: its version, target, processor features and settings, and our version.
-    pub(super) fn of(engine: &Engine, component: Digest) -> Self {
+    /// That of this file for this engine: its version, target, processor features and settings, and our version.
+    pub(super) fn of(engine: &Engine, file: Digest, form: Form) -> Self {
         let mut hasher = Sha256Hasher(Sha256::new());
         env!("CARGO_PKG_VERSION").hash(&mut hasher);
+        form.hash(&mut hasher);
         // With the exact version of the engine in it: one that has been put right does not run what it compiled before.
         engine.precompile_compatibility_hash().hash(&mut hasher);
-        Self { name: format!("{component}-{}{END}", hex(&hasher.0.finalize())) }
+        Self { name: format!("{file}-{}{END}", hex(&hasher.0.finalize())), form }
     }
 
     /// The file's name.
@@ -41,9 +44,15 @@ impl Key {
 /// Code whose entry was found sound.
 pub(super) struct Artifact {
     entry: Vec<u8>,
+    form: Form,
 }
 
 impl Artifact {
+    /// Of which form the code is.
+    pub(super) fn form(&self) -> Form {
+        self.form
+    }
+
     /// The code.
     pub(super) fn code(&self) -> &[u8] {
         &self.entry[HEAD..]
@@ -58,7 +67,7 @@ pub(super) fn seal(key: &Key, code: &[u8]) -> Vec<u8> {
 /// The code in an entry, if it is what was written under this key.
 pub(super) fn unseal(key: &Key, entry: Vec<u8>) -> Option<Artifact> {
     let sealed = entry.strip_prefix(MARK)?.split_first_chunk::<32>();
-    sealed.is_some_and(|(seal, code)| *seal == digest(key, code)).then_some(Artifact { entry })
+    sealed.is_some_and(|(seal, code)| *seal == digest(key, code)).then_some(Artifact { entry, form: key.form })
 }
 
 /// Over the key as well, so that an entry under another name is none.
@@ -104,7 +113,7 @@ mod tests {
     use super::*;
 
     fn key() -> Key {
-        Key::of(&Engine::default(), Digest::of(b"component"))
+        Key::of(&Engine::default(), Digest::of(b"component"), Form::Component)
     }
 
     #[test]
@@ -130,14 +139,21 @@ mod tests {
             assert!(unseal(&key(), entry[..length].to_vec()).is_none(), "{length}");
         }
         assert!(unseal(&key(), [&entry[..], b"x"].concat()).is_none());
-        assert!(unseal(&Key::of(&Engine::default(), Digest::of(b"other")), entry).is_none());
+        assert!(unseal(&Key::of(&Engine::default(), Digest::of(b"other"), Form::Component), entry).is_none());
     }
 
     #[test]
     fn another_setting_of_the_engine_is_another_key() {
         let other = Engine::new(wasmtime::Config::new().epoch_interruption(true)).unwrap();
-        assert_ne!(Key::of(&other, Digest::of(b"component")).name, key().name);
+        assert_ne!(Key::of(&other, Digest::of(b"component"), Form::Component).name, key().name);
         assert_eq!(key().name, key().name);
+    }
+
+    #[test]
+    fn a_core_module_is_another_key_and_its_entry_no_component() {
+        let module = Key::of(&Engine::default(), Digest::of(b"component"), Form::Module);
+        assert_ne!(module.name, key().name);
+        assert!(unseal(&key(), seal(&module, b"code")).is_none());
     }
 
     #[test]

@@ -111,6 +111,13 @@ impl Asking {
         self
     }
 
+    /// The host's environment is never empty.
+    fn surroundings(&self) -> Surroundings {
+        let own = [("PATH", "/bin"), ("HOME_MADE", "visible-to-the-host")];
+        let env = own.iter().chain(self.env).map(|(name, value)| (name.into(), value.into())).collect();
+        Surroundings { project: Some("/project".into()), env, ..Surroundings::default() }
+    }
+
     /// Asks.
     pub(super) async fn of(&self, code: &dyn Code) -> Asked {
         let hook = CallbackHook {
@@ -119,8 +126,7 @@ impl Asking {
             config: self.config.clone(),
             grant: Permissions::default(),
         };
-        let spec = HookSpec::new(EventName::PreToolUse, "guard", HookKind::Callback(hook.clone()));
-        let env = self.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let spec = HookSpec::new(self.event.name.clone(), "guard", HookKind::Callback(hook.clone()));
         let ask = Ask {
             hook: &spec,
             event: &self.event,
@@ -128,7 +134,7 @@ impl Asking {
             dispatch: &DispatchId::fresh(),
             commands: self.commands.as_ref(),
             recheck: false,
-            surroundings: &Surroundings { project: Some("/project".into()), env, ..Surroundings::default() },
+            surroundings: &self.surroundings(),
             time_limit: self.time_limit,
             lease: &crate::ask::Lease::default(),
         };
@@ -160,6 +166,7 @@ impl Asking {
     }
 }
 
+/// A machine with something in its environment that no guest is to see.
 /// A JSON object.
 pub(super) fn object(value: serde_json::Value) -> Object {
     value.as_object().unwrap().clone()

@@ -10,7 +10,7 @@ fn ended(exit: Exit, stdout: &str, stderr: &str) -> Ended {
 }
 
 fn said(event: EventName, stdout: &str) -> Reading {
-    read(&event, OnError::Pass, &ended(Exit::Code(0), stdout, ""))
+    read(&event, Speaker::Shell, OnError::Pass, &ended(Exit::Code(0), stdout, ""))
 }
 
 fn pre(stdout: &str) -> Outcome {
@@ -129,7 +129,9 @@ fn on_a_permission_request_silence_approves_and_broken_json_does_not() {
 
 #[test]
 fn with_on_error_block_broken_json_is_no_answer_and_plain_text_is_one() {
-    let strict = |stdout: &str| read(&EventName::PreToolUse, OnError::Block, &ended(Exit::Code(0), stdout, "")).outcome;
+    let strict = |stdout: &str| {
+        read(&EventName::PreToolUse, Speaker::Shell, OnError::Block, &ended(Exit::Code(0), stdout, "")).outcome
+    };
     assert!(is_no_answer(&strict("{not json")));
     assert_eq!(strict("text"), context("text"));
     assert_eq!(strict(""), Outcome::pass());
@@ -140,7 +142,7 @@ fn cut_json_is_no_answer_and_cut_text_is_context_with_a_warning() {
     let cut = |stdout: &str| {
         let mut ended = ended(Exit::Code(0), stdout, "");
         ended.stdout.cut = true;
-        read(&EventName::PreToolUse, OnError::Pass, &ended)
+        read(&EventName::PreToolUse, Speaker::Shell, OnError::Pass, &ended)
     };
     assert!(is_no_answer(&cut("{not json").outcome));
     assert!(is_no_answer(&cut(r#"{"context": "c"}"#).outcome));
@@ -153,7 +155,7 @@ fn json_that_was_still_being_written_is_no_answer_unless_it_is_whole() {
     let unfinished = |stdout: &str| {
         let mut ended = ended(Exit::Code(0), stdout, "");
         ended.stdout.unfinished = true;
-        read(&EventName::PreToolUse, OnError::Pass, &ended).outcome
+        read(&EventName::PreToolUse, Speaker::Shell, OnError::Pass, &ended).outcome
     };
     assert!(is_no_answer(&unfinished("{\"block\": tr")));
     assert_eq!(unfinished(r#"{"block": true, "reason": "r"}"#), Outcome::block("r"));
@@ -196,7 +198,7 @@ fn any_other_exit_blocks() {
     ];
     for (exit, stdout, stderr, said, reason) in table {
         for event in [EventName::PreToolUse, EventName::PermissionRequest, EventName::Notification] {
-            let got = read(&event, OnError::Pass, &ended(exit, stdout, stderr)).outcome;
+            let got = read(&event, Speaker::Shell, OnError::Pass, &ended(exit, stdout, stderr)).outcome;
             assert_eq!(got, Outcome::Block(Block::new(reason, said)));
         }
     }
@@ -206,15 +208,19 @@ fn any_other_exit_blocks() {
 fn bytes_that_are_not_utf8_are_replaced() {
     let mut ended = ended(Exit::Code(0), "", "");
     ended.stdout.bytes = b"a\xffb".to_vec();
-    assert_eq!(read(&EventName::PreToolUse, OnError::Pass, &ended).outcome, context("a\u{fffd}b"));
+    assert_eq!(read(&EventName::PreToolUse, Speaker::Shell, OnError::Pass, &ended).outcome, context("a\u{fffd}b"));
 }
 
 #[test]
 fn a_long_reason_is_capped_and_keeps_its_exit_code() {
     let long = "x".repeat(40_000);
-    let Outcome::Block(block) =
-        read(&EventName::PreToolUse, OnError::Pass, &ended(Exit::Code(1), &format!(r#"{{"reason": "{long}"}}"#), ""))
-            .outcome
+    let Outcome::Block(block) = read(
+        &EventName::PreToolUse,
+        Speaker::Shell,
+        OnError::Pass,
+        &ended(Exit::Code(1), &format!(r#"{{"reason": "{long}"}}"#), ""),
+    )
+    .outcome
     else {
         panic!()
     };

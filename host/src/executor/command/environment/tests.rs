@@ -5,7 +5,7 @@ use serde_json::json;
 use std::os::unix::ffi::OsStringExt as _;
 
 use super::*;
-use crate::event::{Agent, Context, EventName};
+use crate::event::{Agent, Context, Event, EventName};
 use crate::hook::{CommandHook, HookKind, HookSpec};
 use crate::id::DispatchId;
 use crate::surroundings::Inherit;
