@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::matcher::{Matcher, MatcherHit};
 use super::pattern::Pattern;
 use super::shell::{Commands, Reason, SimpleCommand};
+use crate::diagnostic::printable;
 
 /// A condition, compiled once.
 ///
@@ -40,7 +41,11 @@ pub(super) enum Test {
 
 /// Something in a condition reads neither as a glob nor as a regular expression; the hook runs as if it held.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{part}` in the condition `{condition}` reads neither as a glob nor as a regular expression: {cause}")]
+#[error(
+    "`{}` in the condition `{}` reads neither as a glob nor as a regular expression: {cause}",
+    printable(part),
+    printable(condition)
+)]
 pub struct ConditionWarning {
     /// The whole condition.
     pub condition: String,
@@ -236,7 +241,8 @@ fn values_meet<'a>(pattern: &Pattern, values: &'a Values) -> Option<Because<'a>>
 }
 
 fn commands_meet<'a>(pattern: &Pattern, commands: &'a Commands) -> Option<Because<'a>> {
-    let met = commands.list.iter().flat_map(SimpleCommand::forms).find(|form| pattern.test(form));
+    let forms = |command: &'a SimpleCommand| command.forms().chain([command.in_full()]);
+    let met = commands.list.iter().flat_map(forms).find(|form| pattern.test(form));
     met.map(Because::Command).or_else(|| commands.reasons.first().map(Because::Unsure))
 }
 

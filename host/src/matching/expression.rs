@@ -4,6 +4,8 @@
 //! It owns which engine reads a pattern and what running out of steps means. What the pattern is tested on is
 //! [`super::matcher`]'s and [`super::pattern`]'s affair.
 
+use crate::diagnostic::printable;
+
 /// A compiled expression, of whichever engine could read it.
 #[derive(Clone, Debug)]
 pub(super) enum Expression {
@@ -58,9 +60,9 @@ impl From<bool> for Found {
     }
 }
 
-/// The engines draw their errors over several lines; a diagnostic has one.
+/// The engines draw their errors over several lines, with the pattern in them; a diagnostic has one, safe to print.
 fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
+    printable(&message.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]

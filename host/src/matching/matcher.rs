@@ -4,6 +4,7 @@
 //! loader's to know, and whether it can fit any tool at all is [`super::tools`]'s.
 
 use super::expression::{Expression, Found};
+use crate::diagnostic::printable;
 
 /// A matcher, compiled once.
 ///
@@ -41,7 +42,7 @@ pub enum MatcherHit {
 
 /// A matcher that no engine can compile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the pattern `{text}` does not compile: {cause}")]
+#[error("the pattern `{}` does not compile: {cause}", printable(text))]
 pub struct MatcherError {
     /// The matcher as it was given.
     pub text: String,
@@ -162,6 +163,14 @@ mod tests {
         for text in ["([", "*bash", "(?<=a"] {
             let error = Matcher::new(text).expect_err(text).to_string();
             assert!(!error.contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_error_about_a_pattern_is_safe_to_print() {
+        for text in ["([\u{1b}[2J", "(?<\u{202e}", "\u{7}[b-\u{7}]"] {
+            let error = Matcher::new(text).expect_err(text).to_string();
+            assert_eq!(error, printable(&error));
         }
     }
 
