@@ -3,8 +3,7 @@
 //! It owns the reading of the text and says which of its readings held. On which events a matcher counts is the
 //! loader's to know, and whether it can fit any tool at all is [`super::tools`]'s.
 
-use super::expression::{Expression, Found};
-use crate::diagnostic::printable;
+use super::expression::{Expression, Found, shown};
 
 /// A matcher, compiled once.
 ///
@@ -36,13 +35,13 @@ pub enum MatcherHit {
     Pattern,
     /// The name is one of the alternatives between `|`, spaces around them left out.
     Alternative,
-    /// The expression reached its backtrack limit, which counts as a match.
+    /// The expression reached its backtrack limit, or the name is too long for it, which counts as a match.
     PatternLimit,
 }
 
 /// A matcher that no engine can compile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the pattern `{}` does not compile: {cause}", printable(text))]
+#[error("the pattern `{}` does not compile: {cause}", shown(text))]
 pub struct MatcherError {
     /// The matcher as it was given.
     pub text: String,
@@ -126,6 +125,7 @@ impl Eq for Matcher {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostic::printable;
 
     #[test]
     fn each_reading_says_that_it_held() {

@@ -1,14 +1,20 @@
 //! Conditions, and the reading of shell commands under them: the first line is the condition, the rest the command, the
 //! path, or the only value of a call.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 use tacklebox::matching::{Commands, Condition, Dialect, Reason, ToolTable, Within};
 
 use crate::line_and_rest;
 use crate::shown::is_printable;
 
+/// What nobody writes in a command.
+const FOREIGN: char = '\u{1f9f0}';
+
 /// A condition on a command that nobody writes: it holds where the command cannot be judged, and only there.
-const FOREIGN: &str = "bash(\u{1f9f0}\u{1f9f0}*)";
+static ABOUT_NOTHING: LazyLock<Condition> = LazyLock::new(|| Condition::new(&format!("bash({FOREIGN}*)")).0);
+static TOOLS: LazyLock<ToolTable> = LazyLock::new(ToolTable::default);
 
 /// Reads the first line as a condition and tests it on the rest.
 pub fn check(bytes: &[u8]) {
@@ -47,8 +53,8 @@ fn approves_no_more_than_it_holds(
     subject: &str,
     commands: &Commands,
 ) {
-    let (tools, input) = (ToolTable::default(), input(argument, subject));
-    let call = tools.call(Dialect::Freecode, tool, &input, Some(commands));
+    let input = input(argument, subject);
+    let call = TOOLS.call(Dialect::Freecode, tool, &input, Some(commands));
     let (holds, approves) = (condition.test(&call).holds(), condition.approves(&call));
     assert!(holds || !approves, "{condition:?} approves {tool} {subject:?} and is not about it");
     if tool == "bash" && approves {
@@ -60,14 +66,13 @@ fn approves_no_more_than_it_holds(
 
 /// What cannot be judged makes every guard of the tool run.
 fn foreign(subject: &str, commands: &Commands) {
-    if subject.contains('\u{1f9f0}') {
+    if subject.contains(FOREIGN) {
         return;
     }
-    let (tools, input) = (ToolTable::default(), input("command", subject));
-    let call = tools.call(Dialect::Freecode, "bash", &input, Some(commands));
-    let condition = Condition::new(FOREIGN).0;
-    assert_eq!(condition.test(&call).holds(), !commands.reasons.is_empty(), "{subject:?}: {commands:?}");
-    assert!(!condition.approves(&call), "{subject:?}");
+    let input = input("command", subject);
+    let call = TOOLS.call(Dialect::Freecode, "bash", &input, Some(commands));
+    assert_eq!(ABOUT_NOTHING.test(&call).holds(), !commands.reasons.is_empty(), "{subject:?}: {commands:?}");
+    assert!(!ABOUT_NOTHING.approves(&call), "{subject:?}");
 }
 
 /// A glob of literals and stars covers a value as the same thing said in an expression does; one without any star is
@@ -79,8 +84,8 @@ fn glob(text: &str, value: &str) {
     }
     let glob = if text.contains('*') { text.to_owned() } else { format!("*{text}*") };
     let (condition, doubt) = Condition::new(&format!("other({glob})"));
-    let (tools, input) = (ToolTable::default(), input("value", value));
-    let call = tools.call(Dialect::Freecode, "other", &input, None);
+    let input = input("value", value);
+    let call = TOOLS.call(Dialect::Freecode, "other", &input, None);
     let expected = covers(&glob, value);
     assert!(doubt.is_none(), "{glob:?}: {doubt:?}");
     assert_eq!(condition.test(&call).holds(), expected, "{glob:?} on {value:?}");

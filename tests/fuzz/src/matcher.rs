@@ -28,9 +28,14 @@ fn matches(matcher: &Matcher, tool: &str) {
     as_a_condition(text, tool, hit);
 }
 
+/// Whether the text means a bare tool as a condition too: that has its blanks taken off.
+fn is_bare(text: &str) -> bool {
+    !text.contains('(') && text.trim() == text
+}
+
 /// A bare condition is a matcher, and one that gave up approves nothing.
 fn as_a_condition(text: &str, tool: &str, hit: Option<MatcherHit>) {
-    if text.contains('(') {
+    if !is_bare(text) {
         return;
     }
     let input = Map::new();
@@ -44,7 +49,7 @@ fn as_a_condition(text: &str, tool: &str, hit: Option<MatcherHit>) {
 /// What compiles nowhere is said on one line, and as a condition it makes the hook run and approves nothing.
 fn refused(text: &str, tool: &str, error: &MatcherError) {
     is_printable(&error.to_string());
-    if text.contains('(') {
+    if !is_bare(text) {
         return;
     }
     let input = Map::new();
