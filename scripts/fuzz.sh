@@ -49,7 +49,7 @@ case "${1:-}" in
         build
         mkdir -p "$DIR/corpus/$2" "$DIR/found/$2"
         rm -rf "$DIR/shrunk" && mkdir "$DIR/shrunk"
-        fuzz "$2" -use_value_profile=0 -merge=1 "$DIR/shrunk" "tests/fuzz/corpus/$2" "$DIR/corpus/$2"
+        fuzz "$2" -use_value_profile=0 -set_cover_merge=1 "$DIR/shrunk" "tests/fuzz/corpus/$2" "$DIR/corpus/$2"
         rm -rf "tests/fuzz/corpus/$2" && mv "$DIR/shrunk" "tests/fuzz/corpus/$2"
         ;;
     *)
