@@ -64,7 +64,7 @@ impl Alternative {
         match &self.test {
             Test::Bare => ordinary,
             Test::Pattern(pattern) if ordinary => pattern.covers(command.joined()),
-            Test::Pattern(pattern) => spells(pattern, command) && pattern.covers(&in_full(command)),
+            Test::Pattern(pattern) => spells(pattern, command) && pattern.covers(command.in_full()),
             Test::Unreadable => false,
         }
     }
@@ -91,14 +91,6 @@ fn spells(pattern: &Pattern, command: &SimpleCommand) -> bool {
 
 fn spelled((operator, target): &(&'static str, String)) -> String {
     format!("{operator} {target}")
-}
-
-/// Assignments, words and redirections of a command, in this order.
-fn in_full(command: &SimpleCommand) -> String {
-    let mut parts: Vec<String> = command.assignments.clone();
-    parts.extend(command.words.iter().cloned());
-    parts.extend(command.redirections.iter().map(spelled));
-    parts.join(" ")
 }
 
 #[cfg(test)]
@@ -167,6 +159,21 @@ mod tests {
                 *expected,
                 "{condition:?} on {command:?}"
             );
+        }
+    }
+
+    #[test]
+    fn what_approves_a_command_is_about_it_however_it_is_spaced() {
+        for (condition, command) in [
+            ("bash(git log > out.txt)", "git log >out.txt"),
+            ("bash(X=1 git *)", "X=1  git fetch"),
+            ("bash(* > /etc/*)", "echo x>'/etc/hosts'"),
+        ] {
+            let (tools, input) = (ToolTable::default(), json!({"command": command}));
+            let commands = Commands::parse(command);
+            let call = tools.call(Dialect::Freecode, "bash", input.as_object().unwrap(), Some(&commands));
+            let condition = Condition::new(condition).0;
+            assert!(condition.test(&call).holds(), "{condition:?} misses {command:?}");
         }
     }
 

@@ -6,9 +6,13 @@
 
 use serde_json::{Map, Value};
 
+use super::expression::shown;
 use super::matcher::{Matcher, MatcherHit};
 use super::pattern::Pattern;
 use super::shell::{Commands, Reason, SimpleCommand};
+
+/// The longest condition that is read, in bytes: finding where each of many patterns ends takes time with the square of it.
+const LONGEST: usize = 16 << 10;
 
 /// A condition, compiled once.
 ///
@@ -40,7 +44,11 @@ pub(super) enum Test {
 
 /// Something in a condition reads neither as a glob nor as a regular expression; the hook runs as if it held.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{part}` in the condition `{condition}` reads neither as a glob nor as a regular expression: {cause}")]
+#[error(
+    "`{}` in the condition `{}` reads neither as a glob nor as a regular expression: {cause}",
+    shown(part),
+    shown(condition)
+)]
 pub struct ConditionWarning {
     /// The whole condition.
     pub condition: String,
@@ -176,7 +184,12 @@ impl Condition {
             let new = ConditionWarning { condition: text.to_owned(), part: part.to_owned(), cause };
             warning.get_or_insert(new);
         };
-        let alternatives = split(text).into_iter().map(|part| Alternative::new(&part, &mut warn)).collect();
+        let alternatives = if text.len() > LONGEST {
+            warn(text, format!("it is longer than {} KiB", LONGEST >> 10));
+            vec![Alternative { tool: None, test: Test::Unreadable }]
+        } else {
+            split(text).into_iter().map(|part| Alternative::new(&part, &mut warn)).collect()
+        };
         (Condition { text: text.to_owned(), alternatives }, warning)
     }
 
@@ -236,7 +249,8 @@ fn values_meet<'a>(pattern: &Pattern, values: &'a Values) -> Option<Because<'a>>
 }
 
 fn commands_meet<'a>(pattern: &Pattern, commands: &'a Commands) -> Option<Because<'a>> {
-    let met = commands.list.iter().flat_map(SimpleCommand::forms).find(|form| pattern.test(form));
+    let forms = |command: &'a SimpleCommand| command.forms().chain([command.in_full()]);
+    let met = commands.list.iter().flat_map(forms).find(|form| pattern.test(form));
     met.map(Because::Command).or_else(|| commands.reasons.first().map(Because::Unsure))
 }
 
@@ -417,6 +431,18 @@ mod tests {
         assert_eq!(because("bash"), "0 Tool");
         assert_eq!(because("bash([)"), "0 Unreadable");
         assert_eq!(because("bash(q)"), "misses");
+    }
+
+    #[test]
+    fn a_condition_longer_than_anyone_writes_makes_the_hook_run() {
+        // None of these parentheses is closed, so that each is looked for to the end.
+        let text = "a((b)|".repeat(200_000);
+        let (condition, warning) = Condition::new(&text);
+        let warning = warning.expect("a warning").to_string();
+        assert!(warning.ends_with("longer than 16 KiB") && warning.len() < 1000, "{warning}");
+        let input = Map::new();
+        let call = Call::new("bash", &input, Subject::Unknown);
+        assert!(condition.test(&call).holds() && !condition.approves(&call));
     }
 
     #[test]

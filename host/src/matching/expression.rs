@@ -4,6 +4,18 @@
 //! It owns which engine reads a pattern and what running out of steps means. What the pattern is tested on is
 //! [`super::matcher`]'s and [`super::pattern`]'s affair.
 
+use crate::diagnostic::printable;
+
+/// How many steps back the backtracking engine may take on one text.
+const MOST_STEPS: usize = 100_000;
+
+/// The longest text that it is given, in bytes. A step may read the whole text, and the engine counts it as one: without
+/// this, one look-ahead and a long payload hold an agent up for hours.
+const LONGEST: usize = 64 << 10;
+
+/// How much of a pattern an error shows, in characters.
+const LONGEST_SHOWN: usize = 200;
+
 /// A compiled expression, of whichever engine could read it.
 #[derive(Clone, Debug)]
 pub(super) enum Expression {
@@ -20,7 +32,7 @@ pub(super) enum Found {
     No,
     /// It occurs.
     Yes,
-    /// The engine gave up before it knew. A guard must not be passable by making it give up.
+    /// The engine gave up before it knew, or was not asked about so long a text. A guard must not be passable by making it give up.
     Limit,
 }
 
@@ -32,7 +44,8 @@ impl Expression {
         if let Ok(linear) = regex::Regex::new(pattern) {
             return Ok(Expression::Linear(linear));
         }
-        fancy_regex::Regex::new(pattern).map(Expression::Backtracking).map_err(|error| one_line(&error.to_string()))
+        let backtracking = fancy_regex::RegexBuilder::new(pattern).backtrack_limit(MOST_STEPS).build();
+        backtracking.map(Expression::Backtracking).map_err(|error| one_line(&error.to_string()))
     }
 
     /// Compiles a pattern that must cover the whole of a text.
@@ -46,6 +59,7 @@ impl Expression {
     pub(super) fn find(&self, text: &str) -> Found {
         let found = match self {
             Expression::Linear(expression) => return Found::from(expression.is_match(text)),
+            Expression::Backtracking(_) if text.len() > LONGEST => return Found::Limit,
             Expression::Backtracking(expression) => expression.is_match(text),
         };
         found.map_or(Found::Limit, Found::from)
@@ -58,9 +72,17 @@ impl From<bool> for Found {
     }
 }
 
-/// The engines draw their errors over several lines; a diagnostic has one.
+/// The engines draw their errors over several lines, with the pattern in them; a diagnostic has one, safe to print.
 fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
+    shown(&message.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// A pattern or what is said of it, safe to print and not too long for a diagnostic.
+pub(super) fn shown(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_SHOWN) {
+        Some((end, _)) => format!("{}…", printable(&text[..end])),
+        None => printable(text),
+    }
 }
 
 #[cfg(test)]
@@ -78,6 +100,17 @@ mod tests {
     fn running_out_of_steps_is_said() {
         let slow = Expression::new(r"(?=(a+)+$)(a|a)*b\1").expect("compiles");
         assert_eq!(slow.find(&"a".repeat(60)), Found::Limit);
+    }
+
+    #[test]
+    fn a_long_text_is_not_left_to_backtracking() {
+        // Tried at each place of the text, and reads the rest of it each time.
+        let quadratic = Expression::new("(?=.*x)y").expect("compiles");
+        assert_eq!(quadratic.find(&"a".repeat(20 << 20)), Found::Limit);
+        assert_eq!(quadratic.find("axy"), Found::No);
+        assert_eq!(quadratic.find("yx"), Found::Yes);
+        let linear = Expression::new("x.*y").expect("compiles");
+        assert_eq!(linear.find(&"a".repeat(1 << 20)), Found::No);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! It owns the reading of the text and says which of its readings held. On which events a matcher counts is the
 //! loader's to know, and whether it can fit any tool at all is [`super::tools`]'s.
 
-use super::expression::{Expression, Found};
+use super::expression::{Expression, Found, shown};
 
 /// A matcher, compiled once.
 ///
@@ -35,13 +35,13 @@ pub enum MatcherHit {
     Pattern,
     /// The name is one of the alternatives between `|`, spaces around them left out.
     Alternative,
-    /// The expression reached its backtrack limit, which counts as a match.
+    /// The expression reached its backtrack limit, or the name is too long for it, which counts as a match.
     PatternLimit,
 }
 
 /// A matcher that no engine can compile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the pattern `{text}` does not compile: {cause}")]
+#[error("the pattern `{}` does not compile: {cause}", shown(text))]
 pub struct MatcherError {
     /// The matcher as it was given.
     pub text: String,
@@ -125,6 +125,7 @@ impl Eq for Matcher {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostic::printable;
 
     #[test]
     fn each_reading_says_that_it_held() {
@@ -162,6 +163,14 @@ mod tests {
         for text in ["([", "*bash", "(?<=a"] {
             let error = Matcher::new(text).expect_err(text).to_string();
             assert!(!error.contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_error_about_a_pattern_is_safe_to_print() {
+        for text in ["([\u{1b}[2J", "(?<\u{202e}", "\u{7}[b-\u{7}]"] {
+            let error = Matcher::new(text).expect_err(text).to_string();
+            assert_eq!(error, printable(&error));
         }
     }
 

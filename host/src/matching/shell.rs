@@ -54,6 +54,7 @@ pub struct SimpleCommand {
     pub within: Within,
     joined: String,
     forms: Vec<usize>,
+    in_full: Option<String>,
 }
 
 /// Where a simple command stands.
@@ -118,7 +119,12 @@ impl SimpleCommand {
         &self.joined
     }
 
-    /// Every form a condition is tested on: as written, without the folder of the first word, and both again for every
+    /// Its assignments, words and redirections, in this order, with single spaces between all.
+    pub fn in_full(&self) -> &str {
+        self.in_full.as_deref().unwrap_or(&self.joined)
+    }
+
+    /// Every form of its words that a condition is tested on: as written, without the folder of the first word, and both again for every
     /// shorter tail behind a wrapper such as `sudo`.
     pub fn forms(&self) -> impl Iterator<Item = &str> {
         self.forms.iter().filter_map(|start| self.joined.get(*start..))
@@ -195,9 +201,11 @@ impl Parsing {
         if !invocation.understood {
             self.unparsed();
         }
+        let words: Vec<String> = simple.words.iter().map(|word| word.text.clone()).collect();
         self.found.list.push(SimpleCommand {
+            in_full: in_full(&simple.assignments, &words, &simple.redirections),
             literal: simple.words.first().is_none_or(|word| !word.expands),
-            words: simple.words.into_iter().map(|word| word.text).collect(),
+            words,
             assignments: simple.assignments,
             redirections: simple.redirections,
             within: waiting.within,
@@ -205,6 +213,16 @@ impl Parsing {
             forms: invocation.forms,
         });
     }
+}
+
+/// `None` where the words are all that there is.
+fn in_full(assignments: &[String], words: &[String], redirections: &[(&'static str, String)]) -> Option<String> {
+    if assignments.is_empty() && redirections.is_empty() {
+        return None;
+    }
+    let mut parts: Vec<String> = assignments.iter().chain(words).cloned().collect();
+    parts.extend(redirections.iter().map(|(operator, target)| format!("{operator} {target}")));
+    Some(parts.join(" "))
 }
 
 #[cfg(test)]

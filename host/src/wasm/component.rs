@@ -13,7 +13,9 @@ use super::command::Command;
 use super::engine::Room;
 use super::inspection::{Inspection, Kind};
 use super::instance::{Deadline, Guest, Instance};
-use super::limits::{ANSWER, DESCRIBE_TIME, Limits, MOST_CORE_INSTANCES, MOST_HOOKS, MOST_MEMORIES, MOST_TABLES};
+use super::limits::{
+    ANSWER, DESCRIBE_TIME, Limits, MOST_CORE_INSTANCES, MOST_HOOKS, MOST_INSTANCES, MOST_MEMORIES, MOST_TABLES,
+};
 use super::load_error::LoadError;
 use super::native::{Form, Native};
 use super::{answer, panicked};
@@ -129,6 +131,9 @@ fn check(seen: &Inspection) -> Result<(), LoadError> {
     }
     if seen.core_instances > MOST_CORE_INSTANCES {
         return Err(LoadError::TooManyInstances(seen.core_instances));
+    }
+    if seen.most_instances > MOST_INSTANCES {
+        return Err(LoadError::TooNested(seen.most_instances));
     }
     Ok(())
 }

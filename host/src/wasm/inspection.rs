@@ -1,6 +1,6 @@
 //! What a file is, read from its bytes: nothing is compiled and nothing runs.
 
-use wasmparser::{ComponentExternName, Encoding, ExternalKind, Instance, Parser, Payload};
+use wasmparser::{ComponentExternName, ComponentInstance, Encoding, ExternalKind, Instance, Parser, Payload};
 
 use super::command::START;
 use super::imports::{self, MissingImport};
@@ -25,6 +25,8 @@ pub struct Inspection {
     pub missing: Vec<MissingImport>,
     /// Of how many core instances it is made, as far as its text says.
     pub core_instances: usize,
+    /// Of how many instances it could be made at most: components that instantiate each other multiply.
+    pub most_instances: usize,
     /// Its size in bytes.
     pub size: usize,
     /// Its digest.
@@ -56,6 +58,7 @@ impl Inspection {
         let parts = Parts::read(bytes)?;
         Ok(Self {
             kind: parts.kind(),
+            most_instances: parts.most_instances(),
             missing: parts.missing(),
             imports: parts.imports,
             exports: parts.exports,
@@ -112,22 +115,25 @@ struct Parts {
     exports: Vec<String>,
     core_instances: usize,
     has_start: bool,
+    /// How many components each component instantiates, the innermost open one last.
+    open: Vec<usize>,
+    /// How many instances of components there can be, by those components that have ended.
+    ended: usize,
 }
 
 impl Parts {
     fn read(bytes: &[u8]) -> Result<Self, LoadError> {
-        let mut parts = Self::default();
-        // Components and modules stand within each other; the outermost one is at depth 1.
-        let mut depth = 0;
+        let mut parts = Self { ended: 1, ..Self::default() };
         for payload in Parser::new(0).parse_all(bytes) {
             let payload = payload.map_err(malformed)?;
             match &payload {
                 Payload::Version { encoding, .. } => {
-                    depth += 1;
-                    parts.is_component |= depth == 1 && *encoding == Encoding::Component;
+                    // Components and modules stand within each other.
+                    parts.open.push(0);
+                    parts.is_component |= parts.open.len() == 1 && *encoding == Encoding::Component;
                 }
-                Payload::End(_) => depth -= 1,
-                _ => parts.take(&payload, depth == 1).map_err(malformed)?,
+                Payload::End(_) => parts.end(),
+                _ => parts.take(&payload, parts.open.len() == 1).map_err(malformed)?,
             }
         }
         Ok(parts)
@@ -138,6 +144,12 @@ impl Parts {
             Payload::InstanceSection(instances) => {
                 for instance in instances.clone() {
                     self.core_instances += usize::from(matches!(instance?, Instance::Instantiate { .. }));
+                }
+            }
+            Payload::ComponentInstanceSection(instances) => {
+                for instance in instances.clone() {
+                    let more = usize::from(matches!(instance?, ComponentInstance::Instantiate { .. }));
+                    self.open.last_mut().into_iter().for_each(|made| *made += more);
                 }
             }
             Payload::ComponentImportSection(imports) if outermost => {
@@ -170,6 +182,17 @@ impl Parts {
 
     fn missing(&self) -> Vec<MissingImport> {
         if self.is_component { imports::missing(&self.imports) } else { imports::missing_of_module(&self.imports) }
+    }
+
+    /// A component can instantiate those that stand in it or before it, each of them as many others as it could by itself.
+    fn end(&mut self) {
+        let made = self.open.pop().unwrap_or_default();
+        self.ended = self.ended.saturating_mul(made.saturating_add(1));
+    }
+
+    /// Each instance of a component could make all core instances that are written anywhere.
+    fn most_instances(&self) -> usize {
+        self.ended.saturating_mul(self.core_instances.max(1))
     }
 
     fn kind(&self) -> Kind {

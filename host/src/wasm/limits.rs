@@ -16,6 +16,9 @@ pub(super) const MOST_HOOKS: usize = 256;
 pub(super) const DESCRIBE_TIME: Duration = Duration::from_secs(1);
 /// How many core instances a component may be made of.
 pub(super) const MOST_CORE_INSTANCES: usize = 100;
+/// How many instances a component could be made of, where its parts instantiate each other: a few hundred bytes can stand
+/// for billions, and the compiler writes each of them out.
+pub(super) const MOST_INSTANCES: usize = 10_000;
 /// How many linear memories a component may be made of.
 pub(super) const MOST_MEMORIES: u32 = 8;
 /// How many tables a component may be made of.

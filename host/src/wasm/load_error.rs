@@ -1,7 +1,8 @@
 //! Why a file is not loaded, in words that a person can act on.
 
 use super::imports::MissingImport;
-use super::limits::{LARGEST_FILE, MOST_CORE_INSTANCES, MOST_HOOKS, MOST_MEMORIES, MOST_TABLES};
+use super::limits::{LARGEST_FILE, MOST_CORE_INSTANCES, MOST_HOOKS, MOST_INSTANCES, MOST_MEMORIES, MOST_TABLES};
+use crate::diagnostic::printable;
 use crate::outcome::Cause;
 
 /// What makes a component a plugin.
@@ -30,7 +31,7 @@ pub enum LoadError {
     #[error("the file is cut short: it ends in the midst of a section")]
     CutShort,
     /// It begins as WASM and is none.
-    #[error("the file is damaged, or uses what this host does not run: {0}")]
+    #[error("the file is damaged, or uses what this host does not run: {}", one_line(.0))]
     Malformed(String),
     /// It is a core module that is no WASI command.
     #[error(
@@ -49,7 +50,10 @@ pub enum LoadError {
         exports: Vec<String>,
     },
     /// It was built for another version of the interface.
-    #[error("the plugin was built for `tacklebox:hooks/callback@{found}`, and this host runs {OURS}: {REBUILD}")]
+    #[error(
+        "the plugin was built for `tacklebox:hooks/callback@{}`, and this host runs {OURS}: {REBUILD}",
+        printable(found)
+    )]
     OtherVersion {
         /// The version.
         found: String,
@@ -58,11 +62,14 @@ pub enum LoadError {
     #[error("the plugin needs what this host lacks: {}", joined(.0))]
     MissingImports(Vec<MissingImport>),
     /// Its types are not those of the interface.
-    #[error("the plugin does not fit the interface: {0}")]
+    #[error("the plugin does not fit the interface: {}", one_line(.0))]
     WrongTypes(String),
     /// It is made of too many core instances.
     #[error("the component is made of {0} core instances; a plugin may have {MOST_CORE_INSTANCES}")]
     TooManyInstances(usize),
+    /// Its components instantiate each other too often.
+    #[error("the component could be made of {0} instances, nested in each other; a plugin may have {MOST_INSTANCES}")]
+    TooNested(usize),
     /// It is made of too many memories.
     #[error("the component has {0} memories; a plugin may have {MOST_MEMORIES}")]
     TooManyMemories(u32),
@@ -76,13 +83,13 @@ pub enum LoadError {
     #[error("it has no name")]
     NoName,
     /// It could not describe itself.
-    #[error("`describe`: {0}")]
+    #[error("`describe`: {}", one_line(&.0.to_string()))]
     Describe(Cause),
     /// No instance of it can be made, or what it starts by itself does not end well.
     #[error("no instance of it can be made: {0}")]
     Start(Cause),
     /// The engine panicked over it.
-    #[error("the engine panicked over it: {0}")]
+    #[error("the engine panicked over it: {}", one_line(.0))]
     Panicked(String),
 }
 
@@ -90,9 +97,14 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "nothing".into();
     }
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    names.iter().map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ")
 }
 
 fn joined(missing: &[MissingImport]) -> String {
     missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// What the engine or a guest says, on one line and safe to print: a file chooses the names in it.
+fn one_line(text: &str) -> String {
+    printable(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

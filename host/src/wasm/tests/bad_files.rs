@@ -1,6 +1,7 @@
 //! Files that are no plugin, and what is said of them.
 
 use super::asking::{PASS, binary, guest, load, plugins, plugins_with, text};
+use crate::diagnostic::printable;
 use crate::id::PluginName;
 use crate::outcome::{Cause, Limit};
 use crate::source::Source;
@@ -124,6 +125,48 @@ async fn a_component_of_too_many_parts_is_refused() {
     let memories = format!("(core module $m (memory 1)) {}", "(core instance (instantiate $m))".repeat(8));
     let many = binary(&text(PASS).replace("(;IMPORTS;)", &memories));
     assert_eq!(refused(&plugins, &many).await, LoadError::TooManyMemories(9));
+}
+
+/// Components that instantiate each other, `each` times at every one of so many levels; the innermost has a core instance.
+fn nested(levels: usize, each: usize) -> Vec<u8> {
+    let mut text = "(component (component (core module $m) (core instance (instantiate $m)))".to_owned();
+    for level in 0..levels {
+        let instances = "(instance (instantiate $inner))".repeat(each);
+        text += &format!("(component (alias outer 1 {level} (component $inner)) {instances})");
+    }
+    text += &format!("(instance (instantiate {levels}))");
+    text += r#"(instance $none) (export "tacklebox:hooks/callback@0.1.0" (instance $none)))"#;
+    binary(&text)
+}
+
+#[tokio::test]
+async fn instances_that_nest_are_counted_before_anything_is_compiled() {
+    let plugins = plugins();
+    // The compiler would write out ten billions, of less than a kilobyte.
+    assert_eq!(refused(&plugins, &nested(10, 10)).await, LoadError::TooNested(2 * 11_usize.pow(10)));
+    assert_eq!(refused(&plugins, &nested(60, 10)).await, LoadError::TooNested(usize::MAX));
+    assert!(matches!(refused(&plugins, &nested(3, 10)).await, LoadError::WrongTypes(_)));
+}
+
+#[tokio::test]
+async fn what_is_said_of_a_file_is_safe_to_print() {
+    let export = |name: &str| {
+        format!(r#"(component (core module $m (func (export "{name}"))) (core instance $i (instantiate $m)))"#)
+    };
+    let plugins = plugins();
+    for text in [export("\\1b[2J"), export("\\e2\\80\\ae")] {
+        let error = refused(&plugins, &binary(&text)).await.to_string();
+        assert_eq!(error, printable(&error));
+    }
+    for error in [
+        LoadError::OtherWorld { exports: vec!["a\u{1b}[2J".into()] },
+        LoadError::OtherVersion { found: "0.2\n".into() },
+        LoadError::Malformed("unknown import: `\u{202e}`\n\nCaused by:\n  1".into()),
+        LoadError::Describe(Cause::Failed("all\u{7}\nis well".into())),
+    ] {
+        let error = error.to_string();
+        assert_eq!(error, printable(&error));
+    }
 }
 
 #[tokio::test]
