@@ -34,6 +34,13 @@ fn the_demo_shows_what_each_kind_of_hook_does() {
     assert_eq!((outcome(judged, "stays-here"), &judged["ran"]), (Some("blocked"), &Value::Null));
     assert_eq!(outcome(call(&steps, "cp src/app.py src/app.old.py"), "stays-here"), Some("continued"));
 
+    assert_eq!(outcome(call(&steps, "npm publish"), "no-publish"), Some("blocked"));
+    let [added, emptied] = [1, 2].map(|n| steps.iter().filter(|step| step["step"] == "reload").nth(n - 1).unwrap());
+    assert_eq!(added["waiting"], serde_json::json!([]));
+    assert!(emptied["waiting"].as_array().unwrap().iter().any(|hook| hook == "only-src"), "{emptied}");
+    let last_call = steps.iter().rfind(|step| step["step"] == "call").unwrap();
+    assert_eq!((outcome(last_call, "only-src"), &last_call["ran"]), (Some("blocked"), &Value::Null));
+
     let stops: Vec<_> =
         steps.iter().filter(|step| step["step"] == "stop").map(|step| !step["goesOn"].is_null()).collect();
     assert_eq!(stops, [false, true, false, false]);

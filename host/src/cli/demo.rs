@@ -11,12 +11,16 @@ mod world;
 
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
+use tokio::time::timeout;
 
+use crate::bus::{Heard, Record, Records};
 use crate::event::{Context, PromptInput, SessionEndInput, Stop, StopInput, ToolCall, TurnEndInput, UserPromptSubmit};
 use crate::gate::{Passage, ToolGate};
 use crate::policy::Trust;
+use crate::runtime::Watching;
 use crate::source::{Reach, Source, SourceKind};
 use crate::surroundings::Surroundings;
 use crate::{HookRuntime as _, Runtime};
@@ -35,6 +39,9 @@ Examples:
     tacklebox demo
   The same for a program, a line a step:
     tacklebox demo --json";
+
+/// How long a change of the settings may take to be seen; it takes a third of a second.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How it is told.
 #[derive(Debug, clap::Args)]
@@ -68,6 +75,8 @@ struct Session {
     gate: ToolGate,
     tools: Tools,
     person: Arc<Person>,
+    news: Records,
+    _watching: Watching,
     cx: Context,
 }
 
@@ -76,7 +85,7 @@ impl Session {
         let mut surroundings = Surroundings::of_this_process(world.project());
         let compile_cache = surroundings.compile_cache();
         surroundings.home = Some(world.home());
-        let host = Runtime::builder(Trust::Trusted, surroundings).model(Arc::new(ScriptedModel));
+        let host = Runtime::builder(Trust::Trusted, surroundings).model(Arc::new(ScriptedModel)).guarded_reload();
         // Not the one of a home that is gone afterwards.
         let host = match compile_cache {
             Some(folder) => host.compile_cache_in(folder),
@@ -88,7 +97,8 @@ impl Session {
         let person = Arc::new(Person::default());
         let gate = ToolGate::new(runtime.clone(), Arc::new(rules)).prompt(person.clone());
         let cx = Context::new("demo").cwd(world.project());
-        Ok(Self { runtime, gate, tools: Tools::new(world.project()), person, cx })
+        let (news, watching) = (runtime.listen(), runtime.watch()?);
+        Ok(Self { runtime, gate, tools: Tools::new(world.project()), person, news, _watching: watching, cx })
     }
 
     async fn take(&mut self, step: &Step, world: &World, show: &mut Show<'_>) -> anyhow::Result<()> {
@@ -117,6 +127,14 @@ impl Session {
                 dropped.ended().await;
                 show.skill_ends(id, hooks, self.runtime.revision())
             }
+            Step::Edit => {
+                world.edit()?;
+                show.edit()
+            }
+            Step::Reload { why } => {
+                self.reloaded().await?;
+                show.reload(why, &self.runtime)
+            }
             Step::Stops { attempt, tokens } => {
                 let input = StopInput { reason: "done".into(), attempt: *attempt };
                 let answer = self.runtime.stop(&input, &self.cx).await;
@@ -132,6 +150,21 @@ impl Session {
                 show.session_ends(&answer.report)
             }
         }
+    }
+
+    /// Waits until the watching has taken what was written.
+    async fn reloaded(&mut self) -> anyhow::Result<()> {
+        let reload = async {
+            while let Some(heard) = self.news.next().await {
+                if matches!(heard, Heard::Record(record) if matches!(*record, Record::Reloaded { .. })) {
+                    return;
+                }
+            }
+        };
+        if timeout(PATIENCE, reload).await.is_err() {
+            bail!("the settings were written, and are not read anew");
+        }
+        Ok(())
     }
 
     async fn end_turn(&self, (read, written): (u64, u64), show: &mut Show<'_>) -> anyhow::Result<()> {

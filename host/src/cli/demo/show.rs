@@ -152,6 +152,35 @@ impl<'a> Show<'a> {
         Ok(())
     }
 
+    pub(super) fn edit(&mut self) -> anyhow::Result<()> {
+        if self.json {
+            return self.line(&json!({"step": "edit"}));
+        }
+        writeln!(self.out, "{BOLD}Settings{BOLD:#}  a person adds a guard in another window")?;
+        Ok(())
+    }
+
+    pub(super) fn reload(&mut self, why: &str, runtime: &Runtime) -> anyhow::Result<()> {
+        let held: Vec<_> = runtime.waiting().into_iter().flat_map(|waiting| waiting.hooks).collect();
+        if self.json {
+            let waiting: Vec<_> = held.iter().map(|held| held.hook.as_str()).collect();
+            return self
+                .line(&json!({"step": "reload", "shows": why, "revision": runtime.revision().0, "waiting": waiting}));
+        }
+        writeln!(self.out, "{BOLD}Settings{BOLD:#}  are read anew, revision {} of the registry", runtime.revision())?;
+        writeln!(self.out, "      {DIM}{why}{DIM:#}")?;
+        for held in held {
+            let (name, event) = (printable(held.hook.as_str()), held.event.as_str());
+            writeln!(
+                self.out,
+                "        {name:<16} {event:<18} {CHANGED}stays{CHANGED:#}: in the file it {}",
+                held.loss
+            )?;
+        }
+        writeln!(self.out)?;
+        Ok(())
+    }
+
     pub(super) fn stops(&mut self, answer: &Answer<Stop>) -> anyhow::Result<()> {
         self.count(&answer.report);
         let goes_on = match &answer.verdict {

@@ -26,6 +26,13 @@ pub(super) enum Step {
         /// The skill.
         id: &'static str,
     },
+    /// A person changes the home folder's settings in another window.
+    Edit,
+    /// What was written to settings files is taken, as far as it may be.
+    Reload {
+        /// What this shows.
+        why: &'static str,
+    },
     /// The agent wants to stop; where no hook has it go on, the turn ends.
     Stops {
         /// Which time of this turn it is: 1, 2, ..
@@ -121,6 +128,20 @@ pub(super) const STORY: &[Step] = &[
         why: "after it, the guard is gone, with its code and its memory",
         tool: "bash",
         input: &[("command", "./deploy.sh production")],
+    },
+    Step::Edit,
+    Step::Reload { why: "a guard that is added counts at once" },
+    Step::Call { why: "the new guard has something against it", tool: "bash", input: &[("command", "npm publish")] },
+    Step::Call {
+        why: "nothing keeps the model from emptying the project's settings",
+        tool: "bash",
+        input: &[("command", "echo '{}' > .freecode/settings.json")],
+    },
+    Step::Reload { why: "what that would take from a gate stays, until a person accepts it" },
+    Step::Call {
+        why: "so this is denied as before",
+        tool: "write",
+        input: &[("path", "LICENSE"), ("content", "mine\n")],
     },
     Step::Stops { attempt: 1, tokens: (5_020, 410) },
     Step::SessionEnds,

@@ -102,6 +102,14 @@ impl World {
         Ok(world)
     }
 
+    /// Adds a guard to the home folder's settings.
+    pub(super) fn edit(&self) -> io::Result<()> {
+        let first = r#""PreToolUse": ["#;
+        let guard = r#"{ "name": "no-publish", "if": "bash(npm publish *)", "command": "echo 'a person publishes' >&2; exit 2" },"#;
+        let text = USER_SETTINGS.replacen(first, &format!("{first}\n      {guard}"), 1);
+        lay(&self.home().join(".freecode/settings.json"), text.as_bytes())
+    }
+
     pub(super) fn home(&self) -> PathBuf {
         self.0.path().join("home")
     }
