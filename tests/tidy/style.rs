@@ -20,6 +20,8 @@ const SLEEPERS: &[(&str, &str)] = &[
     ("tests/conformance/expect.rs", "a process of the machine's is waited for"),
     ("tests/conformance/play.rs", "the program's own end is waited for"),
     ("tests/guests/player/src/main.rs", "it plays `sleep`, and is ended in it"),
+    ("tests/benches/soak.rs", "it waits for what the system is slow to take away"),
+    ("tests/benches/soak/left.rs", "it looks at memory four times a second"),
 ];
 
 /// What is not left behind.
