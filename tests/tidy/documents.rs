@@ -55,11 +55,12 @@ fn cells(row: &str) -> Vec<&str> {
     row.trim().trim_start_matches('|').trim_end_matches('|').split('|').map(str::trim).collect()
 }
 
-/// The invariants of the architecture: the items of its last section, each as one line.
-fn invariants(text: &str) -> Vec<String> {
+/// The items of the section with this title, each as one line.
+fn items(text: &str, title: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
-    let section = text.split_once("## Invariants\n").map_or("", |(_, section)| section);
-    for line in section.lines().take_while(|line| !line.starts_with("## ")) {
+    let section = text.split_once(&format!("## {title}\n")).map_or("", |(_, section)| section);
+    let titles = |line: &&str| !line.starts_with("### ");
+    for line in section.lines().take_while(|line| !line.starts_with("## ")).filter(titles) {
         match (line.strip_prefix("- "), items.last_mut()) {
             (Some(begins), _) => items.push(begins.to_owned()),
             (None, Some(item)) => *item = format!("{item} {}", line.trim()),
@@ -78,10 +79,10 @@ fn holders(item: &str) -> Option<Vec<&str>> {
     Some(tests.split('`').step_by(2).filter(|name| !name.is_empty()).collect())
 }
 
-fn unheld(tree: &Tree, text: &str) -> Vec<String> {
-    let items = invariants(text);
+fn unheld(tree: &Tree, text: &str, title: &str) -> Vec<String> {
+    let items = items(text, title);
     if items.is_empty() {
-        return vec!["there are no invariants".to_owned()];
+        return vec![format!("there is nothing under `{title}`")];
     }
     let there = |name: &str| tree.rust().any(|source| !source.code().lines_with(&["fn", name]).is_empty());
     let mut broken = Vec::new();
@@ -124,9 +125,17 @@ fn a_table_that_says_otherwise_is_found() {
 #[test]
 fn the_architecture_names_tests_that_are_there() {
     let text = Tree::checkout().text("host/ARCHITECTURE.md").unwrap_or_default();
-    assert_clean("each `checked:` in host/ARCHITECTURE.md names a test", &unheld(Tree::checkout(), text));
+    let broken = unheld(Tree::checkout(), text, "Invariants");
+    assert_clean("each `checked:` in host/ARCHITECTURE.md names a test", &broken);
     let tree = Tree::of([("tests/a.rs", "// fn made_up() {}\nfn real() {}\nfn other() {}")]);
     let text = "# A\n- not one\n## Invariants\n\n- a.\n  checked: `real`,\n  `gone`\n- b. checked: `made_up`\n- c. unchecked\n- d.\n";
-    assert_broken(&unheld(&tree, text), &["`gone`", "`made_up`", "neither"]);
-    assert_broken(&unheld(&tree, "nothing"), &["no invariants"]);
+    assert_broken(&unheld(&tree, text, "Invariants"), &["`gone`", "`made_up`", "neither"]);
+    assert_broken(&unheld(&tree, "nothing", "Invariants"), &["nothing under `Invariants`"]);
+}
+
+#[test]
+fn each_promise_of_the_page_on_security_is_held_by_a_test_or_says_that_it_is_not() {
+    let text = Tree::checkout().text("host/SECURITY.md").unwrap_or_default();
+    let broken = unheld(Tree::checkout(), text, "Promises");
+    assert_clean("each `checked:` in host/SECURITY.md names a test", &broken);
 }
