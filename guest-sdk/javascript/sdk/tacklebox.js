@@ -73,7 +73,7 @@ function point(bytes, at, length) {
 function registration(plugin, hook) {
   known('a hook', HOOK, hook);
   text('`event` of a hook', hook.event);
-  return { name: plugin, once: false, ...hook };
+  return { ...hook, name: text('`name` of a hook', hook.name ?? plugin), once: hook.once ?? false };
 }
 
 function answered(run, input, context) {
