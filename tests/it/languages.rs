@@ -111,9 +111,13 @@ fn a_package_is_tested_with_its_own_hooks_and_config() {
 
 #[test]
 fn a_new_project_has_the_plugins_name_and_is_written_into_an_empty_folder_only() {
-    for (language, files) in
-        [("rust", ["src/lib.rs", "sdk/src/lib.rs"]), ("c", ["hook.c", "sdk/plugin_component_type.o"])]
-    {
+    for (language, files) in [
+        ("rust", ["src/lib.rs", "sdk/src/lib.rs"]),
+        ("c", ["hook.c", "sdk/plugin_component_type.o"]),
+        ("javascript", ["hook.js", "sdk/hooks.d.ts"]),
+        ("typescript", ["hook.ts", "sdk/hooks.d.ts"]),
+        ("python", ["hook.py", "sdk/tacklebox.py"]),
+    ] {
         let world = World::new();
         let said = world.run(&["plugin", "new", "my-guard", "--lang", language]);
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{language}");
@@ -133,7 +137,7 @@ fn a_new_project_has_the_plugins_name_and_is_written_into_an_empty_folder_only()
     for (args, why) in [
         (["My_Guard", "rust"], "is no name for a plugin"),
         (["../out", "rust"], "is no name for a plugin"),
-        (["guard", "cobol"], "the languages are rust, c"),
+        (["guard", "cobol"], "the languages are rust, c, javascript, typescript, python"),
         (["guard", "rsut"], "did you mean"),
     ] {
         let said = world.run(&["plugin", "new", args[0], "--lang", args[1]]);
@@ -168,6 +172,60 @@ fn what_is_missing_is_said_with_the_command_that_installs_it() {
     world.run(&["plugin", "new", "my-guard", "--lang", "c"]);
     let said = build_with(&world, &[], &[]);
     assert!(said.code == Some(1) && said.err.contains("pip install ziglang=="), "{}", said.err);
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "ts"]);
+    let said = build_with(&world, &[], &[]);
+    assert!(said.code == Some(1) && said.err.contains("install Node.js"), "{}", said.err);
+    let said = build_with(&world, &[("node", "")], &[]);
+    assert!(said.code == Some(1) && said.err.contains("`tsc` is not on the PATH"), "{}", said.err);
+    assert!(said.err.contains("`npm ci` in the project's folder"), "{}", said.err);
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "python"]);
+    let said = build_with(&world, &[], &[]);
+    assert!(said.code == Some(1) && said.err.contains("pip install componentize-py=="), "{}", said.err);
+}
+
+/// Copies a plugin to where a tool is told to write one.
+fn component() -> String {
+    format!("cp '{}' plugin.wasm", tree(GUARD))
+}
+
+#[test]
+fn a_script_is_built_with_a_world_of_the_interfaces_that_it_imports() {
+    let component = component();
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "javascript"]);
+    let imports = "[{\"path\":\"tacklebox:hooks/state@0.1.0\"},{\"path\":\"tacklebox:hooks/log@0.1.0\"}]";
+    let esbuild = format!(
+        "mkdir -p build; echo '{{\"outputs\":{{\"build/plugin.js\":{{\"imports\":{imports}}}}}}}' > build/plugin.json"
+    );
+    let tools = [("node", ""), ("esbuild", &*esbuild), ("componentize-qjs", &*component)];
+    let said = build_with(&world, &tools, &[]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(imported(&world), ["log", "state"]);
+
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "python"]);
+    let said = build_with(&world, &[("componentize-py", &*component)], &[]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(imported(&world), ["config"]);
+}
+
+/// The imports of the world that was laid out for a build.
+fn imported(world: &World) -> Vec<String> {
+    let text = std::fs::read_to_string(world.path("project/my-guard/build/wit/plugin.wit")).unwrap();
+    let lines = text.lines().filter_map(|line| line.trim().strip_prefix("import tacklebox:hooks/"));
+    lines.map(|name| name.trim_end_matches("@0.1.0;").to_owned()).collect()
+}
+
+#[test]
+fn what_the_compiler_of_typescript_finds_is_shown_and_nothing_is_built() {
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "typescript"]);
+    let tsc = ("tsc", "echo 'hook.ts(1,1): error TS2322: no'; exit 2");
+    let said = build_with(&world, &[("node", ""), tsc], &[]);
+    assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
+    assert!(said.err.contains("hook.ts(1,1): error TS2322: no") && said.err.contains("failed"), "{}", said.err);
 }
 
 #[test]
@@ -195,7 +253,8 @@ fn a_build_runs_the_languages_own_tools_and_shows_what_came_of_it() {
 fn a_folder_that_is_no_project_is_named() {
     let said = World::new().run(&["plugin", "build"]);
     assert!(
-        said.code == Some(1) && said.err.contains("it would have one of Cargo.toml (rust), hook.c (c)"),
+        said.code == Some(1)
+            && said.err.contains("it would have one of Cargo.toml (rust), hook.c (c), hook.js (javascript)"),
         "{}",
         said.err
     );

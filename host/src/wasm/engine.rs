@@ -125,9 +125,9 @@ fn settings() -> Config {
         .concurrency_support(false)
         .max_wasm_stack(STACK)
         .cranelift_opt_level(OptLevel::Speed)
-        // What compilers for plugins do not emit is not there to be attacked.
+        // What compilers for plugins do not emit is not there to be attacked. Several memories in one module stay: the engine's
+        // own adapters between the parts of a component are made with them.
         .wasm_memory64(false)
-        .wasm_multi_memory(false)
         .wasm_tail_call(false)
         .wasm_relaxed_simd(false);
     config
@@ -141,6 +141,32 @@ mod tests {
     fn both_ways_to_allocate_give_an_engine() {
         assert!(pooled(2).unwrap().get_pooling_config().is_some());
         assert!(on_demand().unwrap().get_pooling_config().is_none());
+    }
+
+    /// Two parts with a memory each, of which one hands the other a string, as components of script engines have them.
+    const PARTS: &str = r#"(component
+        (component $a
+            (core module $m
+                (memory (export "memory") 1)
+                (func (export "realloc") (param i32 i32 i32 i32) (result i32) i32.const 0)
+                (func (export "take") (param i32 i32)))
+            (core instance $i (instantiate $m))
+            (func (export "take") (param "text" string)
+                (canon lift (core func $i "take") (memory $i "memory") (realloc (func $i "realloc")))))
+        (component $b
+            (import "take" (func $take (param "text" string)))
+            (core module $libc (memory (export "memory") 1))
+            (core instance $libc (instantiate $libc))
+            (core func $lowered (canon lower (func $take) (memory $libc "memory")))
+            (core module $m (import "a" "take" (func (param i32 i32))))
+            (core instance (instantiate $m (with "a" (instance (export "take" (func $lowered)))))))
+        (instance $a (instantiate $a))
+        (instance (instantiate $b (with "take" (func $a "take")))))"#;
+
+    #[test]
+    fn parts_of_a_component_hand_strings_from_memory_to_memory() {
+        let component = wat::parse_str(PARTS).unwrap();
+        assert!(wasmtime::component::Component::new(&pooled(1).unwrap(), component).is_ok());
     }
 
     #[test]

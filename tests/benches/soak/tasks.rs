@@ -46,6 +46,9 @@ const JOBS: [(Job, usize); 9] = [
     (Job::Reloads, 1),
 ];
 
+/// How often in a row a plugin may be too slow to load.
+const MOST_TRIES: usize = 20;
+
 impl Job {
     fn name(self) -> &'static str {
         match self {
@@ -192,9 +195,18 @@ impl Agent {
         (Source::Session(self.cx.session.clone()), Reach::Session(self.cx.session.clone()))
     }
 
+    /// On a machine that is busy otherwise a plugin may not get to describe itself in time: then it is not loaded, which is
+    /// right, and loaded again.
     async fn load(&self, package: &str) -> Result<(), String> {
-        let (source, reach) = self.bound();
-        self.host.load(source, self.world.path(package), reach).await.map(drop).map_err(|error| error.to_string())
+        let mut times = 0;
+        loop {
+            let (source, reach) = self.bound();
+            match self.host.load(source, self.world.path(package), reach).await {
+                Ok(_) => return Ok(()),
+                Err(error) if times < MOST_TRIES && error.to_string().contains("timed out") => times += 1,
+                Err(error) => return Err(error.to_string()),
+            }
+        }
     }
 
     async fn drop_all(&self) {

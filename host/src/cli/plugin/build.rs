@@ -120,6 +120,11 @@ impl Step {
         self
     }
 
+    fn ensure(&self, status: ExitStatus) -> anyhow::Result<()> {
+        ensure!(status.success(), "`{}` failed: {status}", printable(&self.program.display().to_string()));
+        Ok(())
+    }
+
     fn line(&self) -> String {
         let words = [self.program.as_os_str()].into_iter().chain(self.args.iter().map(OsString::as_os_str));
         words.map(|word| printable(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
@@ -163,19 +168,43 @@ impl Workshop {
     ///
     /// Where it cannot be started or fails: it has said why.
     pub(super) fn run(&self, step: Step) -> anyhow::Result<String> {
-        let mut stderr = anstream::stderr().lock();
-        // Where stderr is closed there is nobody to tell.
-        let _ = writeln!(stderr, "{DIM}$ {}{DIM:#}", step.line());
-        drop(stderr);
-        let (status, stdout) = self.start(&step, Stdio::inherit())?;
-        ensure!(status.success(), "`{}` failed: {status}", printable(&step.program.display().to_string()));
+        let (status, stdout) = self.tell(&step)?;
+        step.ensure(status)?;
         Ok(stdout)
+    }
+
+    /// The same with a tool that says on stdout what is wrong.
+    pub(super) fn check(&self, step: Step) -> anyhow::Result<()> {
+        let (status, stdout) = self.tell(&step)?;
+        let _ = anstream::stderr().lock().write_all(stdout.as_bytes());
+        step.ensure(status)
+    }
+
+    fn tell(&self, step: &Step) -> anyhow::Result<(ExitStatus, String)> {
+        // Where stderr is closed there is nobody to tell.
+        let _ = writeln!(anstream::stderr().lock(), "{DIM}$ {}{DIM:#}", step.line());
+        self.start(step, Stdio::inherit())
     }
 
     /// What a tool answers; nothing where it is not there or does not know.
     pub(super) fn ask(&self, step: Step) -> Option<String> {
         let (status, stdout) = self.start(&step, Stdio::null()).ok()?;
         status.success().then_some(stdout)
+    }
+
+    /// A text that a tool made.
+    pub(super) fn read(&self, name: &str) -> anyhow::Result<String> {
+        let from = self.folder.join(name);
+        std::fs::read_to_string(&from).with_context(|| printable(&from.display().to_string()))
+    }
+
+    /// Writes a text for the tools, in the project's folder `build`.
+    #[expect(clippy::disallowed_methods, reason = "a person asked for a build of this project")]
+    pub(super) fn lay(&self, name: &str, text: &str) -> anyhow::Result<()> {
+        let to = self.folder.join(name);
+        let place = || printable(&to.display().to_string());
+        std::fs::create_dir_all(to.parent().unwrap_or(&self.folder)).with_context(place)?;
+        std::fs::write(&to, text).with_context(place)
     }
 
     /// Copies what a tool made to a file of the project.

@@ -4,7 +4,11 @@
 //! beside these.
 
 mod c;
+mod javascript;
+mod python;
 mod rust;
+mod typescript;
+mod world;
 
 use std::path::Path;
 
@@ -17,6 +21,9 @@ use crate::diagnostic::{nearest, printable};
 pub(super) enum Language {
     Rust,
     C,
+    JavaScript,
+    TypeScript,
+    Python,
 }
 
 /// A file of a new project.
@@ -56,7 +63,7 @@ struct Row {
     build: fn(&Workshop) -> anyhow::Result<()>,
 }
 
-const ROWS: [Row; 2] = [
+const ROWS: [Row; 5] = [
     Row {
         language: Language::Rust,
         names: &["rust", "rs"],
@@ -65,6 +72,27 @@ const ROWS: [Row; 2] = [
         build: rust::build,
     },
     Row { language: Language::C, names: &["c"], mark: "hook.c", template: c::TEMPLATE, build: c::build },
+    Row {
+        language: Language::JavaScript,
+        names: &["javascript", "js"],
+        mark: "hook.js",
+        template: javascript::TEMPLATE,
+        build: javascript::build,
+    },
+    Row {
+        language: Language::TypeScript,
+        names: &["typescript", "ts"],
+        mark: "hook.ts",
+        template: typescript::TEMPLATE,
+        build: typescript::build,
+    },
+    Row {
+        language: Language::Python,
+        names: &["python", "py"],
+        mark: "hook.py",
+        template: python::TEMPLATE,
+        build: python::build,
+    },
 ];
 
 impl Language {

@@ -1,0 +1,17 @@
+// Keeps files that a tool generates from being written by hand.
+import { block, plugin, proceed } from './sdk/tacklebox.js';
+import { get as config } from 'tacklebox:hooks/config@0.1.0';
+
+export const callback = plugin({
+  name: 'plugin-name',
+  version: '0.1.0',
+  description: 'Keeps files that a tool generates from being written by hand.',
+  hooks: [{ event: 'PreToolUse', matcher: 'write|edit' }],
+
+  run(input) {
+    // What settings may say in `config`; without it, `.lock`.
+    const { endings = ['.lock'] } = JSON.parse(config());
+    if (endings.some(ending => input.path?.endsWith(ending))) return block(`\`${input.path}\` is written by its tool alone`);
+    return proceed();
+  },
+});
