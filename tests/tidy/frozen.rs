@@ -17,7 +17,7 @@ const BOUND: (&str, [&str; 4]) = (
     [
         "guest-sdk/c/sdk/plugin.c",
         "guest-sdk/cpp/bindings/plugin.cpp",
-        "guest-sdk/go/bindings/wit_exports.go",
+        "guest-sdk/go/sdk/bindings/wit_exports/wit_exports.go",
         "guest-sdk/rust/src/bindings.rs",
     ],
 );

@@ -4,6 +4,7 @@
 //! beside these.
 
 mod c;
+mod go;
 mod rust;
 
 use std::path::Path;
@@ -17,6 +18,7 @@ use crate::diagnostic::{nearest, printable};
 pub(super) enum Language {
     Rust,
     C,
+    Go,
 }
 
 /// A file of a new project.
@@ -44,6 +46,14 @@ pub(super) const COMPONENT: &str = "plugin.wasm";
 const CASES: Template =
     Template { path: "cases.json", content: Content::Text(include_str!("../../../../guest-sdk/template/cases.json")) };
 
+/// The interface, for tools that want to see it.
+const INTERFACE: Template =
+    Template { path: "sdk/hooks.wit", content: Content::Text(include_str!("../../../../wit/v0.1/hooks.wit")) };
+
+/// An adapter for languages whose runtime imports WASI's preview 1 and can do without: it refuses everything.
+const DENY: Template =
+    Template { path: "sdk/deny.wat", content: Content::Text(include_str!("../../../../guest-sdk/wasi/deny.wat")) };
+
 /// What a language brings.
 struct Row {
     language: Language,
@@ -56,7 +66,7 @@ struct Row {
     build: fn(&Workshop) -> anyhow::Result<()>,
 }
 
-const ROWS: [Row; 2] = [
+const ROWS: [Row; 3] = [
     Row {
         language: Language::Rust,
         names: &["rust", "rs"],
@@ -65,6 +75,7 @@ const ROWS: [Row; 2] = [
         build: rust::build,
     },
     Row { language: Language::C, names: &["c"], mark: "hook.c", template: c::TEMPLATE, build: c::build },
+    Row { language: Language::Go, names: &["go", "golang"], mark: "go.mod", template: go::TEMPLATE, build: go::build },
 ];
 
 impl Language {
