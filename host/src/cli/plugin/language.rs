@@ -4,6 +4,7 @@
 //! beside these.
 
 mod c;
+mod cpp;
 mod go;
 mod rust;
 
@@ -18,10 +19,12 @@ use crate::diagnostic::{nearest, printable};
 pub(super) enum Language {
     Rust,
     C,
+    Cpp,
     Go,
 }
 
 /// A file of a new project.
+#[derive(Clone, Copy)]
 pub(super) struct Template {
     /// Where it lies in the project.
     pub(super) path: &'static str,
@@ -29,6 +32,7 @@ pub(super) struct Template {
 }
 
 /// What is in it.
+#[derive(Clone, Copy)]
 pub(super) enum Content {
     /// A text in which [`PLACEHOLDER`] stands for the plugin's name.
     Text(&'static str),
@@ -66,7 +70,7 @@ struct Row {
     build: fn(&Workshop) -> anyhow::Result<()>,
 }
 
-const ROWS: [Row; 3] = [
+const ROWS: [Row; 4] = [
     Row {
         language: Language::Rust,
         names: &["rust", "rs"],
@@ -75,6 +79,13 @@ const ROWS: [Row; 3] = [
         build: rust::build,
     },
     Row { language: Language::C, names: &["c"], mark: "hook.c", template: c::TEMPLATE, build: c::build },
+    Row {
+        language: Language::Cpp,
+        names: &["cpp", "c++"],
+        mark: "hook.cpp",
+        template: cpp::TEMPLATE,
+        build: cpp::build,
+    },
     Row { language: Language::Go, names: &["go", "golang"], mark: "go.mod", template: go::TEMPLATE, build: go::build },
 ];
 
