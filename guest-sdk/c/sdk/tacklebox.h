@@ -6,6 +6,10 @@
 
 #include "plugin.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // A text: bytes of UTF-8, any number of them zero, and no zero at the end.
 typedef plugin_string_t tb_text;
 
@@ -101,5 +105,9 @@ void tb_describe(tb_info *info, const char *name, const char *version, const cha
 // A hook with the host's defaults; its other fields can be set, texts by `tb_set`. Valid until the next one is added.
 tb_hook *tb_add_hook(tb_info *info, const char *event, const char *name);
 void tb_set(plugin_option_string_t *field, const char *string);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -106,12 +106,19 @@ pub(super) struct Workshop {
 pub(super) struct Step {
     program: PathBuf,
     args: Vec<OsString>,
+    env: Vec<(&'static str, &'static str)>,
 }
 
 impl Step {
     /// This tool.
     pub(super) fn new(program: &Path) -> Self {
-        Self { program: program.to_owned(), args: Vec::new() }
+        Self { program: program.to_owned(), args: Vec::new(), env: Vec::new() }
+    }
+
+    /// With this variable in its environment.
+    pub(super) fn env(mut self, name: &'static str, value: &'static str) -> Self {
+        self.env.push((name, value));
+        self
     }
 
     /// Told this as well.
@@ -127,7 +134,8 @@ impl Step {
 
     fn line(&self) -> String {
         let words = [self.program.as_os_str()].into_iter().chain(self.args.iter().map(OsString::as_os_str));
-        words.map(|word| printable(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
+        let variables = self.env.iter().map(|(name, value)| format!("{name}={value}"));
+        variables.chain(words.map(|word| printable(&word.to_string_lossy()))).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -217,7 +225,8 @@ impl Workshop {
     #[expect(clippy::disallowed_methods, reason = "the one door to the tools that build plugins")]
     fn start(&self, step: &Step, stderr: Stdio) -> anyhow::Result<(ExitStatus, String)> {
         let mut command = Command::new(&step.program);
-        command.args(&step.args).current_dir(&self.folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
+        command.args(&step.args).envs(step.env.iter().copied()).current_dir(&self.folder);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
         let child = command.spawn().with_context(|| printable(&step.program.display().to_string()))?;
         let output = child.wait_with_output()?;
         Ok((output.status, String::from_utf8_lossy(&output.stdout).into_owned()))

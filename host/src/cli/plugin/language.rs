@@ -4,11 +4,14 @@
 //! beside these.
 
 mod c;
+mod cpp;
+mod go;
 mod javascript;
 mod python;
 mod rust;
 mod typescript;
 mod world;
+mod zig;
 
 use std::path::Path;
 
@@ -21,12 +24,16 @@ use crate::diagnostic::{nearest, printable};
 pub(super) enum Language {
     Rust,
     C,
+    Cpp,
+    Zig,
+    Go,
     JavaScript,
     TypeScript,
     Python,
 }
 
 /// A file of a new project.
+#[derive(Clone, Copy)]
 pub(super) struct Template {
     /// Where it lies in the project.
     pub(super) path: &'static str,
@@ -34,6 +41,7 @@ pub(super) struct Template {
 }
 
 /// What is in it.
+#[derive(Clone, Copy)]
 pub(super) enum Content {
     /// A text in which [`PLACEHOLDER`] stands for the plugin's name.
     Text(&'static str),
@@ -51,6 +59,14 @@ pub(super) const COMPONENT: &str = "plugin.wasm";
 const CASES: Template =
     Template { path: "cases.json", content: Content::Text(include_str!("../../../../guest-sdk/template/cases.json")) };
 
+/// The interface, for tools that want to see it.
+const INTERFACE: Template =
+    Template { path: "sdk/hooks.wit", content: Content::Text(include_str!("../../../../wit/v0.1/hooks.wit")) };
+
+/// An adapter for languages whose runtime imports WASI's preview 1 and can do without: it refuses everything.
+const DENY: Template =
+    Template { path: "sdk/deny.wat", content: Content::Text(include_str!("../../../../guest-sdk/wasi/deny.wat")) };
+
 /// What a language brings.
 struct Row {
     language: Language,
@@ -63,7 +79,7 @@ struct Row {
     build: fn(&Workshop) -> anyhow::Result<()>,
 }
 
-const ROWS: [Row; 5] = [
+const ROWS: [Row; 8] = [
     Row {
         language: Language::Rust,
         names: &["rust", "rs"],
@@ -72,6 +88,15 @@ const ROWS: [Row; 5] = [
         build: rust::build,
     },
     Row { language: Language::C, names: &["c"], mark: "hook.c", template: c::TEMPLATE, build: c::build },
+    Row {
+        language: Language::Cpp,
+        names: &["cpp", "c++"],
+        mark: "hook.cpp",
+        template: cpp::TEMPLATE,
+        build: cpp::build,
+    },
+    Row { language: Language::Zig, names: &["zig"], mark: "hook.zig", template: zig::TEMPLATE, build: zig::build },
+    Row { language: Language::Go, names: &["go", "golang"], mark: "go.mod", template: go::TEMPLATE, build: go::build },
     Row {
         language: Language::JavaScript,
         names: &["javascript", "js"],

