@@ -93,7 +93,7 @@ impl Diagnostic {
 
     /// The same, as what costs the whole.
     #[must_use]
-    pub fn as_error(mut self) -> Self {
+    pub fn into_error(mut self) -> Self {
         self.severity = Severity::Error;
         self
     }

@@ -114,7 +114,7 @@ impl Runtime {
             HookKind::Callback(callback) => Some(callback.plugin.as_path()),
             _ => None,
         });
-        let files = files.as_settings_say(plugin, file.default_on_error).beside(&plugin.path, entries);
+        let files = files.told_by_settings(plugin, file.default_on_error).beside(&plugin.path, entries);
         let ready = files.ready(self, &plugin.path, &source, &plugin.grant).await;
         ready.map_err(|error| error.to_string())
     }

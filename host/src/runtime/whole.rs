@@ -14,6 +14,7 @@ use crate::hook::{HookKind, HookSpec, OnError};
 use crate::permission::Permissions;
 use crate::plugin::{Code, Digest, WholePlugin};
 use crate::source::Source;
+use crate::trust::PluginFiles;
 use crate::wire::hooks_json;
 
 use super::Runtime;
@@ -116,8 +117,9 @@ impl WholeFiles {
     }
 
     /// What the digest of a project covers: its files, and the hooks of its `hooks/hooks.json`.
-    pub(super) fn brings(&self) -> (Vec<(PathBuf, Digest)>, Vec<HookSpec>) {
-        (self.digests(), self.hooks.iter().flat_map(|file| file.hooks.clone()).collect())
+    pub(super) fn brings(&self) -> PluginFiles {
+        let hooks = self.hooks.iter().flat_map(|file| file.hooks.clone()).collect();
+        PluginFiles { files: self.digests(), hooks }
     }
 
     /// The hooks that its files name, whether it can be loaded or not. A component that describes itself names none.
@@ -129,7 +131,7 @@ impl WholeFiles {
     }
 
     /// As settings load it: by their name for it, with their config, and what they say that silence means.
-    pub(super) fn as_settings_say(mut self, plugin: &WholePlugin, silence: Option<OnError>) -> Self {
+    pub(super) fn told_by_settings(mut self, plugin: &WholePlugin, silence: Option<OnError>) -> Self {
         if let Some(files) = &mut self.plugin {
             files.manifest.name = Some(plugin.name.clone());
         }
@@ -310,7 +312,7 @@ mod tests {
         };
         let files = WholeFiles::read(folder.path(), &Events::default()).unwrap();
         assert_eq!(files.digests().len(), 4);
-        let files = files.as_settings_say(&plugin, Some(OnError::Block));
+        let files = files.told_by_settings(&plugin, Some(OnError::Block));
         let own = files.plugin.as_ref().unwrap();
         assert_eq!((own.manifest.name.clone(), own.manifest.on_error), (Some("given".into()), Some(OnError::Block)));
         assert!(own.manifest.config == plugin.config && files.named[&at("b.wasm")].manifest.config == plugin.config);

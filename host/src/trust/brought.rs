@@ -49,17 +49,25 @@ pub struct BroughtPlugin {
     pub hooks: Vec<BroughtHook>,
 }
 
+/// What was found where a plugin lies.
+#[derive(Clone, Debug, Default)]
+pub struct PluginFiles {
+    /// All files that it is made of.
+    pub files: Vec<(PathBuf, Digest)>,
+    /// The hooks of its `hooks/hooks.json`.
+    pub hooks: Vec<HookSpec>,
+}
+
 impl BroughtPlugin {
-    /// This plugin of these settings, with its files and the hooks of its `hooks/hooks.json`; `None` where it cannot be
-    /// read.
+    /// This plugin of these settings, with what was found of it; `None` where it cannot be read.
     pub fn new(
         root: &Root,
         (source, settings): (Source, &Parsed),
         plugin: WholePlugin,
-        found: Option<(Vec<(PathBuf, Digest)>, Vec<HookSpec>)>,
+        found: Option<PluginFiles>,
     ) -> Self {
         let (files, hooks) = match found {
-            Some((files, hooks)) => (known(root, files), hooks),
+            Some(PluginFiles { files, hooks }) => (known(root, files), hooks),
             None => (vec![NamedFile { path: root.seen(&plugin.path), digest: None }], Vec::new()),
         };
         let hook = |spec: HookSpec| {

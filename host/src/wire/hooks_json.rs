@@ -23,7 +23,7 @@ pub struct NotWhole(pub Box<Diagnostic>);
 
 impl NotWhole {
     fn new(why: Diagnostic) -> Self {
-        Self(Box::new(why.as_error()))
+        Self(Box::new(why.into_error()))
     }
 }
 

@@ -152,7 +152,7 @@ impl<'r, 'd> Reader<'r, 'd> {
                 let hooks = hooks::read([value], self.site, &mut self.notes);
                 match self.notes.lost() {
                     None => Ok(Some(hooks)),
-                    Some(lost) => Err(ManifestError::Hook(Box::new(lost.clone().as_error()))),
+                    Some(lost) => Err(ManifestError::Hook(Box::new(lost.clone().into_error()))),
                 }
             }
             Some(other) => {
