@@ -91,6 +91,13 @@ impl Diagnostic {
         Self { severity: Severity::Error, message: message.into(), hint: None, place }
     }
 
+    /// The same, as what costs the whole.
+    #[must_use]
+    pub fn into_error(mut self) -> Self {
+        self.severity = Severity::Error;
+        self
+    }
+
     /// The same, with what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -16,6 +16,9 @@ use crate::registry::Hook;
 
 /// Asks one hook. Never fails and never panics.
 pub async fn run(hook: &Hook, ask: &Ask<'_>, ports: &Ports) -> Asked {
+    if let Some(why) = &hook.missing {
+        return Outcome::NoAnswer(Cause::CouldNotStart(format!("its plugin is not there: {why}"))).into();
+    }
     match &hook.spec.kind {
         HookKind::Command(command) => command::run(command, ask).await,
         HookKind::Function(function) => function::run(function, ask).await.into(),
@@ -26,8 +29,8 @@ pub async fn run(hook: &Hook, ask: &Ask<'_>, ports: &Ports) -> Asked {
         HookKind::Callback(callback) => match &hook.code {
             Some(code) => code.call(callback, ask).await,
             None => {
-                let why = hook.missing.as_deref().unwrap_or("it has not been loaded");
-                Outcome::NoAnswer(Cause::CouldNotStart(format!("its plugin is not there: {why}"))).into()
+                let why = "its plugin is not there: it has not been loaded";
+                Outcome::NoAnswer(Cause::CouldNotStart(why.to_owned())).into()
             }
         },
     }

@@ -263,6 +263,8 @@ pub struct CommandHook {
     pub dialect: Dialect,
     /// What to do about a payload that is too large for the environment.
     pub on_cut: OnCut,
+    /// The folder of its package, where it belongs to one: `CLAUDE_PLUGIN_ROOT`.
+    pub plugin_root: Option<PathBuf>,
 }
 
 impl CommandHook {
@@ -275,6 +277,7 @@ impl CommandHook {
             env: HookEnv::default(),
             dialect: Dialect::Freecode,
             on_cut: OnCut::Run,
+            plugin_root: None,
         }
     }
 }

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
 
 use crate::ask::{Ask, Asked};
+use crate::diagnostic::Place;
 use crate::event::Object;
 use crate::hook::{CallbackHook, OnError};
 use crate::id::PluginName;
@@ -131,6 +132,23 @@ pub struct Terms {
     pub package: Option<PathBuf>,
     /// The machine.
     pub surroundings: Surroundings,
+}
+
+/// A plugin, or the folder of one, that settings load with all the hooks it brings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WholePlugin {
+    /// What it is called there.
+    pub name: PluginName,
+    /// The component's file, or the folder.
+    pub path: PathBuf,
+    /// What it is granted.
+    pub grant: Permissions,
+    /// What it may use up, as it is written.
+    pub limits: Object,
+    /// What its hooks read as their `config`, where they have none of their own; an empty one leaves that to `plugin.json`.
+    pub config: Object,
+    /// Where it was written.
+    pub place: Place,
 }
 
 /// What a package's `plugin.json` says.

@@ -228,6 +228,8 @@ pub enum Change {
         disabled: Disabled,
         /// Whether the project is trusted.
         trust: Trust,
+        /// How many plugins of a project that is not trusted were not asked which hooks they have.
+        unasked: usize,
         /// What the files hold and took away again, for those who ask why a hook is gone.
         taken: Vec<Taken>,
     },
@@ -295,6 +297,8 @@ pub struct Snapshot {
     pub revision: Revision,
     /// Whether the project is trusted, as it is registered here.
     pub trust: Trust,
+    /// How many plugins of the project's nobody asked which hooks they have, since it is not trusted.
+    pub unasked: usize,
     /// Whether the registry is closed: nobody is registered, and never will be.
     pub closed: bool,
     reading: Reading,
@@ -320,7 +324,7 @@ impl Default for Snapshot {
 
 impl Snapshot {
     fn new(revision: Revision, reading: Reading, draft: Draft) -> Self {
-        let Draft { sets, switches, trust, closed, .. } = draft;
+        let Draft { sets, switches, trust, unasked, closed, .. } = draft;
         let mut by_event: HashMap<EventName, AtEvent> = HashMap::new();
         for hook in sets.iter().flat_map(Set::hooks) {
             by_event.entry(hook.spec.event.clone()).or_default().hooks.push(hook.clone());
@@ -330,7 +334,7 @@ impl Snapshot {
         }
         let kept = sets.iter().flat_map(|set| &set.entries).filter(|entry| entry.is_kept());
         let kept = kept.map(|entry| address(&entry.hook)).collect();
-        Self { revision, trust, closed, reading, switches, sets, by_event, kept }
+        Self { revision, trust, unasked, closed, reading, switches, sets, by_event, kept }
     }
 
     /// Whether user settings switch `hook` off, and nobody has still to accept that.
@@ -371,7 +375,7 @@ impl Snapshot {
     /// Whether the project itself has anything that would run.
     pub fn project_brings_hooks(&self) -> bool {
         let projects = |hook: &Arc<Hook>| matches!(hook.source, Source::Settings(Scope::Project | Scope::Local));
-        self.hooks().any(projects)
+        self.unasked > 0 || self.hooks().any(projects)
     }
 
     /// Every hook, in order of source and place.
@@ -492,6 +496,7 @@ mod tests {
             hooks: vec![hook("user", &user)],
             disabled: Disabled::default(),
             trust: Trust::Untrusted,
+            unasked: 0,
             taken: Vec::new(),
         });
         add(&registry, Source::Managed, &["managed"]);

@@ -22,10 +22,12 @@ mod shutdown;
 #[cfg(test)]
 mod tests;
 mod trusting;
+mod unfolding;
 mod verdicts;
 mod wanted;
 #[cfg(feature = "watch")]
 mod watching;
+mod whole;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -41,6 +43,7 @@ pub use shutdown::Shutdown;
 pub use wanted::Unfit;
 #[cfg(feature = "watch")]
 pub use watching::{WatchError, Watching};
+pub use whole::{HooksFile, WholeFiles};
 
 use crate::bus::{Record, Records};
 use crate::diagnostic::Diagnostic;

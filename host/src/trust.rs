@@ -13,7 +13,7 @@ mod named;
 mod seal;
 mod store;
 
-pub use brought::{Brought, BroughtHook};
+pub use brought::{Brought, BroughtHook, BroughtPlugin, PluginFiles};
 pub use named::{NamedFile, Root};
 pub use seal::Seal;
 pub use store::{StoreError, TrustStore};

@@ -20,6 +20,7 @@ mod guarded;
 mod languages;
 #[cfg(target_os = "linux")]
 mod memory;
+mod packages;
 mod place;
 mod plugins;
 mod program;

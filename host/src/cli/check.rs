@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::event::Events;
 use crate::hook::{HookKind, HookSpec};
+use crate::runtime::HooksFile;
 use crate::settings::{self, FileRef, Merged};
 use crate::source::Scope;
 use crate::surroundings::Surroundings;
@@ -15,7 +16,7 @@ use crate::wire::schema;
 
 use super::exit::Exit;
 use super::fault::Fault;
-use super::plugin::inspected::Inspected;
+use super::plugin::inspected::{Inspected, InspectedFolder};
 use super::style::{DIM, HEAD};
 use super::{host, out};
 
@@ -32,7 +33,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Settings files, components, and folders with a plugin.json [default: the project's and the user's settings]
+    /// Settings files, components, and folders of plugins or skills [default: the project's and the user's settings]
     files: Vec<PathBuf>,
     /// The project [default: the current folder]
     #[arg(long, value_name = "DIR")]
@@ -113,12 +114,16 @@ impl Checked {
         let read = files.iter().filter_map(|file| settings::read(file, &Events::default(), &self.surroundings));
         let read: Vec<_> = read.collect();
         self.files += read.len();
+        let plugins: Vec<_> = read.iter().flat_map(|file| file.plugins.clone()).collect();
         let Merged { hooks, diagnostics, .. } = settings::merge(read);
         self.hooks += hooks.len();
         self.said.extend(diagnostics);
         for (_, hook) in &hooks {
             self.said.extend(settings::missing_programs(hook, &self.surroundings));
             self.plugin_of(hook);
+        }
+        for plugin in plugins {
+            self.plugin(&plugin.path, &plugin.place);
         }
     }
 
@@ -133,15 +138,30 @@ impl Checked {
             return;
         }
         self.plugins.push(path.to_owned());
-        match Inspected::at(path) {
-            Ok(inspected) => {
-                self.hooks += inspected.manifest.as_ref().and_then(|m| m.hooks.as_ref()).map_or(0, Vec::len);
-                if let Some(fault) = inspected.unfit() {
-                    self.broken(path, place, &fault.into());
+        match InspectedFolder::at(path) {
+            Ok(InspectedFolder { plugin, hooks, named }) => {
+                for inspected in plugin.into_iter().chain(named.into_iter().map(|(_, inspected)| inspected)) {
+                    self.component(path, place, inspected);
                 }
-                self.said.extend(inspected.diagnostics);
+                self.hooks_file(hooks);
             }
             Err(error) => self.broken(path, place, &error),
+        }
+    }
+
+    fn component(&mut self, path: &Path, place: &Place, inspected: Inspected) {
+        self.hooks += inspected.manifest.as_ref().and_then(|m| m.hooks.as_ref()).map_or(0, Vec::len);
+        if let Some(fault) = inspected.unfit() {
+            self.broken(path, place, &fault.into());
+        }
+        self.said.extend(inspected.diagnostics);
+    }
+
+    fn hooks_file(&mut self, file: Option<HooksFile>) {
+        if let Some(HooksFile { hooks, diagnostics, .. }) = file {
+            self.hooks += hooks.len();
+            self.said.extend(hooks.iter().filter_map(|hook| settings::missing_programs(hook, &self.surroundings)));
+            self.said.extend(diagnostics);
         }
     }
 

@@ -74,6 +74,7 @@ pub(super) struct Draft {
     pub(super) sets: Vec<Set>,
     pub(super) switches: Switches,
     pub(super) trust: Trust,
+    pub(super) unasked: usize,
     pub(super) closed: bool,
     pub(super) gone: Vec<Arc<Hook>>,
     pub(super) cancels: bool,
@@ -87,6 +88,7 @@ impl Draft {
             sets: Vec::new(),
             switches: Switches::default(),
             trust: Trust::Untrusted,
+            unasked: 0,
             closed: false,
             gone: Vec::new(),
             cancels: false,
@@ -99,6 +101,7 @@ impl Draft {
             sets: before.sets.clone(),
             switches: before.switches.clone(),
             trust: before.trust,
+            unasked: before.unasked,
             closed: before.closed,
             gone: Vec::new(),
             cancels: false,
@@ -140,12 +143,12 @@ impl Draft {
                 }
                 None => Generation(0),
             },
-            Change::Settings { hooks, disabled, trust, taken } => {
+            Change::Settings { hooks, disabled, trust, unasked, taken } => {
                 let generation = next(&SetKey::Settings);
                 let new = firm(hooks, generation, &Reach::Everywhere);
                 self.renew(&SetKey::Settings, generation, new, &taken);
                 self.switches.set(disabled, self.reloading);
-                self.trust = trust;
+                (self.trust, self.unasked) = (trust, unasked);
                 generation
             }
             Change::Add { source, reach, hooks } => {

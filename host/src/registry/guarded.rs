@@ -326,7 +326,7 @@ mod tests {
 
     fn settings(hooks: Vec<NewHook>, disabled: &[&str], trust: Trust) -> Change {
         let names = disabled.iter().map(|name| (*name).to_owned()).collect();
-        Change::Settings { hooks, disabled: Disabled { names, all: false }, trust, taken: Vec::new() }
+        Change::Settings { hooks, disabled: Disabled { names, all: false }, trust, unasked: 0, taken: Vec::new() }
     }
 
     fn asked(registry: &Registry) -> Vec<String> {

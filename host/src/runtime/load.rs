@@ -16,6 +16,7 @@ use crate::registry::{Change, Disabled, Dropped, Hook, NewHook, Waiting};
 use crate::settings;
 use crate::source::{Reach, Source};
 use crate::trust::TrustedBy;
+use crate::wire::hooks_json::NotWhole;
 use crate::wire::plugin_json::ManifestError;
 use crate::wire::settings::Parsed;
 
@@ -27,7 +28,9 @@ pub use super::sandbox::PluginError;
 use super::sandbox::Sandbox;
 use super::shutdown::taken;
 use super::trusting::{Standing, Trusting};
+use super::unfolding::{Had, Unfolded};
 use super::wanted::Unfit;
+use super::whole::Ready;
 
 /// Why a plugin or its package is not loaded; what was registered before stays as it is.
 #[derive(Debug, thiserror::Error)]
@@ -47,10 +50,10 @@ pub enum LoadError {
         /// What it is not.
         path: PathBuf,
     },
-    /// The component lies outside of its package.
+    /// A file of the package lies outside of it.
     #[error("{}: lies outside of the package", path.display())]
     Outside {
-        /// The component.
+        /// The file.
         path: PathBuf,
     },
     /// The `plugin.json` cannot be read.
@@ -60,6 +63,30 @@ pub enum LoadError {
         path: PathBuf,
         /// Why not.
         error: ManifestError,
+    },
+    /// Its `hooks/hooks.json` cannot be read whole.
+    #[error(transparent)]
+    Hooks(#[from] NotWhole),
+    /// A file is larger than any of its kind.
+    #[error("{}: larger than 1 MiB", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The folder has nothing of a package.
+    #[error("{}: holds neither `plugin.json` nor `hooks/hooks.json`", path.display())]
+    Nothing {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// It is a plugin for another agent.
+    #[error(
+        "{}: is a plugin of Claude Code, whose hooks speak a dialect that this version does not: a `plugin.json` beside \
+        its `.claude-plugin` says that they are written for this one", path.display()
+    )]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
     },
     /// The component is not one that this host runs.
     #[error("{}: {error}", path.display())]
@@ -127,6 +154,8 @@ pub(super) struct Loading {
     pub(super) told: Mutex<Option<Reading>>,
     /// The last reading of each settings file that could be read.
     pub(super) good: Mutex<HashMap<PathBuf, Parsed>>,
+    /// Which hooks the plugins had that settings load whole.
+    pub(super) had: Had,
     /// Closes when the host is gone, and tells those who watch when it is shut down.
     pub(super) life: tokio::sync::watch::Sender<()>,
     /// One loading of settings at a time.
@@ -143,6 +172,7 @@ impl Loading {
             told: Mutex::default(),
             life: tokio::sync::watch::Sender::default(),
             good: Mutex::default(),
+            had: Had::default(),
             turn: tokio::sync::Mutex::default(),
         }
     }
@@ -164,8 +194,9 @@ impl Loading {
 }
 
 impl Runtime {
-    /// Loads a plugin for a source: a component's file, or a folder with a `plugin.json`, with all the hooks it brings. A
-    /// WASI command brings none by itself: it needs the `hooks` of a `plugin.json`.
+    /// Loads a plugin or the folder of a skill for a source, with all the hooks it brings: a component's file, or a folder
+    /// with a `plugin.json`, a `hooks/hooks.json`, or both. A WASI command brings none by itself: an entry of
+    /// `hooks/hooks.json` names it, or a `plugin.json` lists its `hooks`.
     ///
     /// One swap: what the same source loaded from the same path before is replaced; nothing else is touched.
     ///
@@ -176,8 +207,9 @@ impl Runtime {
         self.load_granted(source, path, reach, Permissions::default()).await
     }
 
-    /// The same, and the plugin is granted what `grant` says of what its `plugin.json` asks for. A component without a
-    /// `plugin.json` has nowhere to ask, and gets all of `grant`.
+    /// The same, and what it has of components is granted what `grant` says of what its `plugin.json` asks for. Without a
+    /// `plugin.json` there is nowhere to ask, and each gets all of `grant`. Shell commands have the user's rights anyway:
+    /// a folder is loaded on the embedder's word, wherever it lies, and no trust in a project is asked for it.
     ///
     /// What was granted to no effect is among the diagnostics. Folders and programs are the ones that are there now.
     ///
@@ -223,11 +255,11 @@ impl Runtime {
         grant: &Permissions,
         reads: &Reads,
     ) -> Result<(Vec<NewHook>, Vec<Diagnostic>), LoadError> {
-        let files = reads.package(path, &self.events)?;
-        let package = Package::of(files, &self.loading.sandbox, path, source, grant).await?;
-        let (specs, said) = package.hooks(&self.events)?;
-        let hook = |spec| NewHook::answered_by(spec, source.clone(), package.code.clone());
-        Ok((specs.into_iter().map(hook).collect(), said))
+        let files = reads.whole(path, &self.events)?;
+        let (ready, mut said) = files.ready(self, path, source, grant).await?;
+        said.extend(ready.iter().filter(|hook| hook.code.is_none()).flat_map(|hook| self.doubts(&hook.spec)));
+        let hook = |Ready { spec, code }| NewHook { code, ..NewHook::new(spec, source.clone()) };
+        Ok((ready.into_iter().map(hook).collect(), said))
     }
 
     /// Reads the settings files anew and puts their hooks in the place of those before them, as one swap.
@@ -255,16 +287,17 @@ impl Runtime {
             false => Vec::new(),
         };
         let standing = self.loading.trusting.settle(files, &self.dispatcher.surroundings, &self.events, &reads);
-        let merged = settings::merge(standing.files.clone());
-        let mut diagnostics = [standing.said.as_slice(), &merged.diagnostics].concat();
-        let hooks = self.equip(merged.hooks, &standing, &reads, &mut diagnostics).await;
+        let mut unfolded = self.unfold(&standing, &reads).await;
+        let merged = settings::merge(std::mem::take(&mut unfolded.files));
+        let mut diagnostics = [standing.said.as_slice(), &merged.diagnostics, &unfolded.said].concat();
+        let hooks = self.equip(merged.hooks, &unfolded, &standing, &reads, &mut diagnostics).await;
         self.say(&diagnostics);
         let lost = merged.dropped.iter().map(guarded::taken).collect();
         *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = merged.dropped;
         let disabled = Disabled { names: merged.user_disabled, all: merged.user_disable_all };
         let count = hooks.len();
-        let Ok(applied) = taken(self.apply(Change::Settings { hooks, disabled, trust: standing.trust, taken: lost }))
-        else {
+        let (trust, unasked) = (standing.trust, unfolded.unasked);
+        let Ok(applied) = taken(self.apply(Change::Settings { hooks, disabled, trust, unasked, taken: lost })) else {
             return self.nothing_loaded();
         };
         self.loading.origins.settings_are_from(reads.into_prints());
@@ -293,6 +326,7 @@ impl Runtime {
     async fn equip(
         &self,
         hooks: Vec<(Source, HookSpec)>,
+        unfolded: &Unfolded,
         standing: &Standing,
         reads: &Reads,
         said: &mut Vec<Diagnostic>,
@@ -301,6 +335,10 @@ impl Runtime {
         let mut equipped = Vec::new();
         for (source, mut spec) in hooks {
             said.extend(self.doubts(&spec));
+            if let Some(ready) = unfolded.ready(&source, &spec) {
+                equipped.push(NewHook { seal: standing.seal(&source, &spec), ..ready });
+                continue;
+            }
             let callback = match &spec.kind {
                 HookKind::Callback(callback) if !standing.keeps_out(&source) => callback,
                 _ => {
@@ -358,7 +396,7 @@ impl Runtime {
     }
 
     /// The plugin that answers this hook now; of one that only waits to be let go, if no other does.
-    fn answered_before(&self, spec: &HookSpec, source: &Source) -> Option<Arc<dyn Code>> {
+    pub(super) fn answered_before(&self, spec: &HookSpec, source: &Source) -> Option<Arc<dyn Code>> {
         let now = self.dispatcher.registry.snapshot();
         let same =
             |hook: &&Arc<Hook>| hook.source == *source && hook.spec.name == spec.name && same_plugin(&hook.spec, spec);

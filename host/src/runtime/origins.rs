@@ -16,6 +16,7 @@ use crate::source::{Reach, Source};
 
 use super::load::LoadError;
 use super::package::{LARGEST_COMPONENT, PackageFiles, read};
+use super::whole::WholeFiles;
 
 /// What was at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,21 @@ impl Reads {
             PackageFiles::read(path, events)
         };
         let files = PackageFiles::read(path, events).or_else(again)?;
+        files.digests().into_iter().for_each(|(file, digest)| self.note(file, Print::Bytes(digest)));
+        Ok(files)
+    }
+
+    /// The same for all that is brought by a component's file or a folder; the files that a folder does not have are noted
+    /// too.
+    pub(super) fn whole(&self, path: &Path, events: &Events) -> Result<WholeFiles, LoadError> {
+        if path.is_dir() {
+            WholeFiles::heads(path).iter().for_each(|file| self.look(file));
+        }
+        let again = |_| {
+            WholeFiles::named(path, events).iter().for_each(|file| self.look(file));
+            WholeFiles::read(path, events)
+        };
+        let files = WholeFiles::read(path, events).or_else(again)?;
         files.digests().into_iter().for_each(|(file, digest)| self.note(file, Print::Bytes(digest)));
         Ok(files)
     }

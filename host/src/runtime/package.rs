@@ -18,7 +18,7 @@ use super::sandbox::Sandbox;
 use super::wanted::Wants;
 
 /// The largest `plugin.json` that is read: 1 MiB.
-const LARGEST_MANIFEST: u64 = 1 << 20;
+pub(super) const LARGEST_MANIFEST: u64 = 1 << 20;
 
 /// The largest component that is read: 64 MiB, and a byte to see that there is more.
 pub(super) const LARGEST_COMPONENT: u64 = (64 << 20) + 1;
@@ -37,6 +37,8 @@ pub struct PackageFiles {
     pub written: Option<(PathBuf, Digest)>,
     /// What is to be said about its `plugin.json`.
     pub diagnostics: Vec<Diagnostic>,
+    /// The folder of its package, where it has one.
+    pub folder: Option<PathBuf>,
 }
 
 impl PackageFiles {
@@ -60,6 +62,14 @@ impl PackageFiles {
         let bytes = read(&file, LARGEST_MANIFEST).unwrap_or_default();
         let component = plugin_json::parse(&bytes, &file, events).ok().map(|(said, _)| path.join(said.component));
         [file].into_iter().chain(component).collect()
+    }
+
+    /// The hooks that a folder's `plugin.json` lists, whatever is wrong with the rest of it.
+    pub(super) fn listed(path: &Path, events: &Events) -> Vec<HookSpec> {
+        let file = path.join("plugin.json");
+        let bytes = read(&file, LARGEST_MANIFEST).unwrap_or_default();
+        let said = plugin_json::parse(&bytes, &file, events).ok();
+        said.and_then(|(manifest, _)| manifest.hooks).unwrap_or_default()
     }
 
     /// Its files, each with its digest.
@@ -97,8 +107,7 @@ impl Package {
         source: &Source,
         grant: &Permissions,
     ) -> Result<Self, LoadError> {
-        let PackageFiles { manifest, component, diagnostics: mut said, written } = files;
-        let package = written.is_some().then(|| path.to_owned());
+        let PackageFiles { manifest, component, diagnostics: mut said, folder: package, .. } = files;
         let otherwise = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let loaded =
             sandbox.load(&component, source, &manifest, Packed { package, otherwise: otherwise.into() }, grant).await;
@@ -122,7 +131,8 @@ impl Package {
                     let (spec, new) = wants
                         .spec(wanted)
                         .map_err(|error| LoadError::Registration { path: self.path.clone(), error })?;
-                    specs.push(spec);
+                    // Its own word about silence is the last that counts.
+                    specs.push(HookSpec { on_error: None, ..spec });
                     said.extend(new);
                 }
                 specs
@@ -132,6 +142,16 @@ impl Package {
             self.complete(spec);
         }
         Ok((specs, said))
+    }
+
+    /// What is said where entries name it, and so say which of its hooks are asked.
+    pub(super) fn left_to_entries(&self) -> Vec<Diagnostic> {
+        let mut said = self.said.clone();
+        if self.manifest.hooks.as_ref().is_some_and(|hooks| !hooks.is_empty()) {
+            let message = "an entry names this plugin, so the `hooks` of its `plugin.json` are left to such entries";
+            said.push(Diagnostic::warning(Place::file(&self.path), message));
+        }
+        said
     }
 
     /// Fills in what an entry leaves to the package: its config, what silence means, how long it may take.
@@ -156,23 +176,25 @@ impl Package {
 
 fn bare(path: &Path) -> PackageFiles {
     let manifest = Manifest { component: path.to_owned(), config: Object::new(), ..Manifest::default() };
-    PackageFiles { manifest, component: Vec::new(), written: None, diagnostics: Vec::new() }
+    PackageFiles { manifest, component: Vec::new(), written: None, diagnostics: Vec::new(), folder: None }
 }
 
 /// Everything but the component.
 fn manifest(folder: &Path, events: &Events) -> Result<PackageFiles, LoadError> {
     let path = folder.join("plugin.json");
     let bytes = read(&path, LARGEST_MANIFEST)?;
+    refuse_escape(folder, &path)?;
     let written = Some((path.clone(), Digest::of(&bytes)));
     let (mut manifest, diagnostics) =
         plugin_json::parse(&bytes, &path, events).map_err(|error| LoadError::Manifest { path, error })?;
     manifest.component = folder.join(&manifest.component);
     refuse_escape(folder, &manifest.component)?;
-    Ok(PackageFiles { manifest, component: Vec::new(), written, diagnostics })
+    let folder = Some(folder.to_owned());
+    Ok(PackageFiles { manifest, component: Vec::new(), written, diagnostics, folder })
 }
 
 /// A link may lead out of the package although the name does not.
-fn refuse_escape(folder: &Path, component: &Path) -> Result<(), LoadError> {
+pub(super) fn refuse_escape(folder: &Path, component: &Path) -> Result<(), LoadError> {
     let real = |path: &Path| path.canonicalize().map_err(|error| LoadError::Read { path: path.to_owned(), error });
     if real(component)?.starts_with(real(folder)?) {
         Ok(())

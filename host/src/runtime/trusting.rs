@@ -10,15 +10,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Events;
 use crate::hook::{HookKind, HookSpec};
+use crate::plugin::WholePlugin;
 use crate::policy::Trust;
 use crate::settings;
 use crate::source::{Scope, Source};
 use crate::surroundings::Surroundings;
-use crate::trust::{Brought, Root, Seal, TrustStore, TrustedBy};
+use crate::trust::{Brought, BroughtPlugin, Root, Seal, TrustStore, TrustedBy};
 use crate::wire::settings::Parsed;
 
 use super::origins::Reads;
 use super::package::PackageFiles;
+use super::whole::WholeFiles;
 
 /// On whose word the project is trusted, and what of it is.
 #[derive(Debug)]
@@ -38,6 +40,7 @@ struct State {
 pub(super) struct Project {
     files: Vec<Parsed>,
     plugins: HashMap<PathBuf, Result<PackageFiles, String>>,
+    wholes: HashMap<PathBuf, Result<WholeFiles, String>>,
     brought: Arc<Brought>,
 }
 
@@ -126,11 +129,28 @@ impl Project {
             }
         }
         let files_of = |path: &Path| plugins.get(path)?.as_ref().ok().map(PackageFiles::digests);
+        let mut wholes = HashMap::new();
+        // Of a file that disables everything of its scope nothing is loaded.
+        let loaded = files.iter().filter(|file| !file.disable_all);
+        for plugin in loaded.clone().flat_map(|file| &file.plugins) {
+            let read = |path: &PathBuf| reads.whole(path, events).map_err(|error| error.to_string());
+            wholes.entry(plugin.path.clone()).or_insert_with_key(read);
+        }
+        let brought_by = |root: &Root, file: &Parsed, plugin: &WholePlugin| {
+            let found = wholes.get(&plugin.path).and_then(|files| files.as_ref().ok()).map(WholeFiles::brings);
+            BroughtPlugin::new(root, (Source::Settings(file.file.scope), file), plugin.clone(), found)
+        };
         let brought = match Root::of(surroundings) {
-            Some(root) => Brought::new(root, hooks, files_of),
+            Some(root) => {
+                let of_file = |file: &Parsed| {
+                    file.plugins.iter().map(|plugin| brought_by(&root, file, plugin)).collect::<Vec<_>>()
+                };
+                let plugins = loaded.flat_map(of_file).collect();
+                Brought::new(root, hooks, files_of).loading(plugins)
+            }
             None => Brought::default(),
         };
-        Self { files, plugins, brought: Arc::new(brought) }
+        Self { files, plugins, wholes, brought: Arc::new(brought) }
     }
 
     /// A project that brings nothing to run needs no trust.
@@ -158,6 +178,12 @@ impl Standing {
         project.plugins.get(path).cloned()
     }
 
+    /// The same for all that is brought whole.
+    pub(super) fn whole(&self, source: &Source, path: &Path) -> Option<Result<WholeFiles, String>> {
+        let project = self.project.as_ref().filter(|_| of_project(source))?;
+        project.wholes.get(path).cloned()
+    }
+
     /// What is to be checked before each run of a hook.
     pub(super) fn seal(&self, source: &Source, spec: &HookSpec) -> Option<Seal> {
         self.project.as_ref()?.brought.seal(source, spec)
@@ -173,6 +199,6 @@ fn is_projects(file: &Parsed) -> bool {
     of_project(&Source::Settings(file.file.scope))
 }
 
-fn of_project(source: &Source) -> bool {
+pub(super) fn of_project(source: &Source) -> bool {
     matches!(source, Source::Settings(Scope::Project | Scope::Local))
 }

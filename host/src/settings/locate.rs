@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, printable};
 use crate::event::Events;
 use crate::hook::{HookKind, HookSpec};
 use crate::source::Scope;
@@ -107,6 +107,18 @@ fn refuse_what_links_out(parsed: &mut Parsed, surroundings: &Surroundings) {
             let message = "`plugin` is a link that leads outside: a project may name only what it brings itself; \
                            this hook is skipped";
             diagnostics.push(Diagnostic::warning(hook.place.clone(), message));
+        }
+        stays
+    });
+    parsed.plugins.retain(|plugin| {
+        let stays = fs::canonicalize(&plugin.path).map_or(true, |real| real.starts_with(&project));
+        if !stays {
+            let message = format!(
+                "the plugin `{}` is a link that leads outside: a project may name only what it brings itself; it is not \
+                 loaded",
+                printable(plugin.name.as_str())
+            );
+            diagnostics.push(Diagnostic::warning(plugin.place.clone(), message));
         }
         stays
     });

@@ -6,13 +6,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::brought::BroughtHook;
-use super::named::Root;
+use super::brought::{BroughtHook, BroughtPlugin};
+use super::named::{NamedFile, Root};
 use crate::hook::{
     CallbackHook, CommandHook, HookEnv, HookKind, HookSpec, InjectHook, OnCut, OnError, PromptHook, Shell,
 };
 use crate::matching::Dialect;
 use crate::permission::{Folder, Folders, Permissions, Start};
+use crate::plugin::WholePlugin;
 
 /// The first line: a change of the form is a change of every digest.
 pub(super) const HEAD: &str = "tacklebox trust 1\n";
@@ -33,11 +34,6 @@ pub(super) fn line(hook: &BroughtHook, root: &Root) -> String {
         is_final,
         place: _,
     } = &hook.spec;
-    let files: Vec<_> = hook
-        .files
-        .iter()
-        .map(|file| json!([file.path.to_string_lossy(), file.digest.map(|digest| digest.to_string())]))
-        .collect();
     json!({
         "source": hook.source.to_string(),
         "event": event.as_str(),
@@ -47,22 +43,50 @@ pub(super) fn line(hook: &BroughtHook, root: &Root) -> String {
         "if": condition.as_ref().map(|condition| condition.text()),
         "timeoutNanos": timeout.map(|timeout| timeout.as_nanos().to_string()),
         "once": once,
-        "onError": on_error.map(|meaning| match meaning {
-            OnError::Pass => "pass",
-            OnError::Block => "block",
-        }),
+        "onError": on_error.map(silence),
         "maxAttempts": max_attempts,
         "final": is_final,
         "type": kind.name().as_str(),
         "runs": runs(kind, root),
-        "files": files,
+        "files": files(&hook.files),
     })
     .to_string()
 }
 
+/// The line of a plugin that is loaded whole, without its end.
+pub(super) fn plugin_line(brought: &BroughtPlugin, root: &Root) -> String {
+    let BroughtPlugin { source, plugin, on_error, disabled, files: found, hooks } = brought;
+    let WholePlugin { name, path, grant, limits, config, place: _ } = plugin;
+    json!({
+        "source": source.to_string(),
+        "plugin": name.as_str(),
+        "path": root.seen(path).to_string_lossy(),
+        "grant": granted(grant, root),
+        "limits": limits,
+        "config": config,
+        "onError": on_error.map(silence),
+        "disabled": disabled,
+        "files": files(found),
+        "hooks": hooks.iter().map(|hook| line(hook, root)).collect::<Vec<_>>(),
+    })
+    .to_string()
+}
+
+fn files(files: &[NamedFile]) -> Vec<Value> {
+    let file = |file: &NamedFile| json!([file.path.to_string_lossy(), file.digest.map(|digest| digest.to_string())]);
+    files.iter().map(file).collect()
+}
+
+fn silence(meaning: OnError) -> &'static str {
+    match meaning {
+        OnError::Pass => "pass",
+        OnError::Block => "block",
+    }
+}
+
 fn runs(kind: &HookKind, root: &Root) -> Value {
     match kind {
-        HookKind::Command(command) => command_line(command),
+        HookKind::Command(command) => command_line(command, root),
         HookKind::Callback(CallbackHook { plugin, function, config, grant }) => {
             let mut line = json!({
                 "plugin": root.seen(plugin).to_string_lossy(),
@@ -99,9 +123,9 @@ fn granted(grant: &Permissions, root: &Root) -> Value {
     })
 }
 
-fn command_line(hook: &CommandHook) -> Value {
-    let CommandHook { command, args, shell, env, dialect, on_cut } = hook;
-    json!({
+fn command_line(hook: &CommandHook, root: &Root) -> Value {
+    let CommandHook { command, args, shell, env, dialect, on_cut, plugin_root } = hook;
+    let mut line = json!({
         "command": command,
         "args": args,
         "shell": match shell {
@@ -121,7 +145,11 @@ fn command_line(hook: &CommandHook) -> Value {
             OnCut::Run => "run",
             OnCut::Block => "block",
         },
-    })
+    });
+    if let Some(folder) = plugin_root {
+        line["pluginRoot"] = root.seen(folder).to_string_lossy().into();
+    }
+    line
 }
 
 #[cfg(test)]

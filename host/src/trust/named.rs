@@ -131,18 +131,26 @@ fn looks_like_a_path(word: &str) -> bool {
 /// Every text that could name a file.
 fn words_of(command: &CommandHook, root: &Root) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
+    let expanded = |text: &str| expanded(&with_package(text, command), root);
     match &command.args {
-        None => split(&written(&expanded(&command.command, root)), &mut words),
+        None => split(&written(&expanded(&command.command)), &mut words),
         Some(args) => {
             for word in std::iter::once(&command.command).chain(args) {
-                take(&expanded(word, root), &mut words);
+                take(&expanded(word), &mut words);
             }
         }
     }
     if let HookEnv::Set(set) = &command.env {
-        set.iter().for_each(|(_, value)| take(&expanded(value, root), &mut words));
+        set.iter().for_each(|(_, value)| take(&expanded(value), &mut words));
     }
     words
+}
+
+/// The text with the folder of the command's package, where it has one.
+fn with_package(text: &str, command: &CommandHook) -> String {
+    let Some(folder) = &command.plugin_root else { return text.to_owned() };
+    let folder = folder.to_string_lossy();
+    text.replace("${CLAUDE_PLUGIN_ROOT}", &folder).replace("$CLAUDE_PLUGIN_ROOT", &folder)
 }
 
 /// The text with the folders that its variables mean.
@@ -232,6 +240,18 @@ mod tests {
 
     fn names(root: &Root, command: &CommandHook, cwd: Option<&Path>) -> Vec<String> {
         named_files(root, command, cwd).iter().map(|file| file.path.display().to_string()).collect()
+    }
+
+    #[test]
+    fn the_folder_of_a_commands_package_is_known() {
+        let (_folder, root) = project();
+        let plugin_root = Some(root.real().join("hooks"));
+        for text in
+            ["\"$CLAUDE_PLUGIN_ROOT/a.sh\"", "\"${CLAUDE_PLUGIN_ROOT}\"/a.sh", "bash -c '$CLAUDE_PLUGIN_ROOT/a.sh'"]
+        {
+            let command = CommandHook { plugin_root: plugin_root.clone(), ..CommandHook::new(text) };
+            assert_eq!(names(&root, &command, None), ["hooks/a.sh"], "{text}");
+        }
     }
 
     #[test]

@@ -168,6 +168,7 @@ pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k s
 pub(crate) struct Notes {
     said: Vec<Diagnostic>,
     unsaid: usize,
+    lost: Option<Box<Diagnostic>>,
 }
 
 impl Notes {
@@ -183,6 +184,21 @@ impl Notes {
         } else {
             self.said.push(make());
         }
+    }
+
+    /// Says what costs a hook.
+    pub(crate) fn lose_with(&mut self, make: impl FnOnce() -> Diagnostic) {
+        if self.lost.is_some() {
+            return self.say_with(make);
+        }
+        let why = make();
+        self.lost = Some(Box::new(why.clone()));
+        self.say(why);
+    }
+
+    /// The first thing that cost a hook, where any did.
+    pub(crate) fn lost(&self) -> Option<&Diagnostic> {
+        self.lost.as_deref()
     }
 
     /// Whether what is said now is only counted.

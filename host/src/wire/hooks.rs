@@ -31,6 +31,15 @@ pub(crate) enum Origin {
     Settings(Scope),
     /// A package's `plugin.json`: its hooks are the package's own callbacks.
     Package,
+    /// A package's `hooks/hooks.json`: hooks of every kind that settings may make.
+    Bundled,
+}
+
+impl Origin {
+    /// Whether they belong to a package, which may name only what it brings itself and grants nothing.
+    pub(crate) fn is_packed(self) -> bool {
+        matches!(self, Self::Package | Self::Bundled)
+    }
 }
 
 /// Where entries stand, and what they may refer to.
@@ -78,7 +87,7 @@ pub(crate) fn read<'v, 'a: 'v>(
             other => {
                 let message =
                     format!("`hooks` must map event names to lists, found {}; no hook of it is read", found(other));
-                walk.notes.say(Diagnostic::warning(site.place_of(other), message));
+                walk.notes.lose_with(|| Diagnostic::warning(site.place_of(other), message));
             }
         }
     }
@@ -114,7 +123,7 @@ impl Walk<'_> {
 
     fn unknown_event(&mut self, property: &ast::ObjectProp<'_>) {
         let site = self.site;
-        self.notes.say_with(|| {
+        self.notes.lose_with(|| {
             let name = property.name.as_str();
             let event = Some(name.chars().take(LONGEST_EVENT).collect());
             let place = Place { event, ..site.place_of(property) };
@@ -131,7 +140,7 @@ impl Walk<'_> {
         let Value::Array(list) = value else {
             let place = Place { event: Some(event.to_string()), ..self.site.place_of(value) };
             let message = format!("must be a list of hooks, found {}; it is skipped", found(value));
-            self.notes.say(Diagnostic::warning(place, message));
+            self.notes.lose_with(|| Diagnostic::warning(place, message));
             return;
         };
         for element in &list.elements {
@@ -153,7 +162,8 @@ impl Walk<'_> {
         for property in group.properties.iter().filter(|p| p.name.as_str() == "hooks") {
             let Value::Array(list) = &property.value else {
                 let message = format!("`hooks` must be a list, found {}; the group is skipped", found(&property.value));
-                self.warn(spot, &property.value, message);
+                let place = self.site.place_in(spot, &property.value);
+                self.notes.lose_with(|| Diagnostic::warning(place, message));
                 continue;
             };
             if list.elements.is_empty() {
@@ -208,7 +218,7 @@ impl Walk<'_> {
 
     fn no_object(&mut self, spot: Spot<'_>, value: &Value<'_>) {
         let site = self.site;
-        self.notes.say_with(|| {
+        self.notes.lose_with(|| {
             let message = format!("a hook must be an object, found {}; it is skipped", found(value));
             Diagnostic::warning(site.place_in(spot, value), message)
         });
@@ -254,6 +264,7 @@ impl Spot<'_> {
             Origin::Settings(Scope::Project) => "project",
             Origin::Settings(Scope::Local) => "local",
             Origin::Package => "plugin",
+            Origin::Bundled => "package",
         };
         let inner = self.inner.map(|inner| format!("-{inner}")).unwrap_or_default();
         format!("{from}/{}-{}{inner}", self.event, self.index)

@@ -30,13 +30,16 @@ pub enum ManifestError {
     /// `hooks` or `config` is of a wrong type: without it the plugin would do something else than its author wrote.
     #[error("{0}")]
     WrongType(Box<Diagnostic>),
+    /// An entry of `hooks` cannot be read: a set without one of its hooks is not the set that its author wrote.
+    #[error("{0}")]
+    Hook(Box<Diagnostic>),
 }
 
 impl ManifestError {
     /// What is wrong, and where.
     pub fn diagnostic(&self) -> &Diagnostic {
         match self {
-            Self::NotAnObject(what) | Self::Component(what) | Self::WrongType(what) => what,
+            Self::NotAnObject(what) | Self::Component(what) | Self::WrongType(what) | Self::Hook(what) => what,
         }
     }
 }
@@ -145,7 +148,13 @@ impl<'r, 'd> Reader<'r, 'd> {
     fn hooks(&mut self) -> Result<Option<Vec<crate::hook::HookSpec>>, ManifestError> {
         match self.get("hooks") {
             None => Ok(None),
-            Some(value @ Value::Object(_)) => Ok(Some(hooks::read([value], self.site, &mut self.notes))),
+            Some(value @ Value::Object(_)) => {
+                let hooks = hooks::read([value], self.site, &mut self.notes);
+                match self.notes.lost() {
+                    None => Ok(Some(hooks)),
+                    Some(lost) => Err(ManifestError::Hook(Box::new(lost.clone().into_error()))),
+                }
+            }
             Some(other) => {
                 let message = format!("`hooks` must map event names to lists, found {}", found(other));
                 Err(ManifestError::WrongType(self.error(other, message)))
@@ -250,6 +259,19 @@ mod tests {
             (r#"{"component": "/a.wasm"}"#, "inside the package"),
             (r#"{"component": "a.wasm", "hooks": []}"#, "`hooks` must map event names"),
             (r#"{"component": "a.wasm", "config": 1}"#, "`config` must be an object"),
+            (
+                r#"{"component": "a.wasm", "hooks": {"Stop": [{}, {"command": "true", "type": "command"}]}}"#,
+                "a package's hooks are callbacks",
+            ),
+            (
+                r#"{"component": "a.wasm", "hooks": {"Stop": [{"type": "inject", "text": "x"}]}}"#,
+                "a package's hooks are callbacks",
+            ),
+            (
+                r#"{"component": "a.wasm", "hooks": {"Stop": [{"plugin": "../other"}]}}"#,
+                "a package may name only what it brings itself",
+            ),
+            (r#"{"component": "a.wasm", "hooks": {"Stopp": [{}]}}"#, "unknown event `Stopp`"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.to_string().contains(words), "{error}");
@@ -269,11 +291,7 @@ mod tests {
             ),
             (r#""onError": "never""#, &["`onError` must be `pass` or `block`, found `never`"]),
             (r#""name": "a", "name": "b""#, &["`name` is written twice"]),
-            (r#""hooks": {"Stop": [{"command": "true", "type": "command"}]}"#, &["a package's hooks are callbacks"]),
-            (r#""hooks": {"Stop": [{"type": "inject", "text": "x"}]}"#, &["a package's hooks are callbacks"]),
-            (r#""hooks": {"Stop": [{"plugin": "../other"}]}"#, &["a package may name only what it brings itself"]),
             (r#""hooks": {"Stop": [{"command": "true"}]}"#, &["`command` means nothing on a hook of type `callback`"]),
-            (r#""hooks": {"Stopp": [{}]}"#, &["unknown event `Stopp`; its entries (1) are skipped"]),
             (r#""hooks": {"Stop": [{"grant": {"run": ["sh"]}}]}"#, &["`grant` in a package grants nothing"]),
             (r#""permissions": {"run": "sh"}"#, &["`permissions`: `run` must be a list of strings"]),
             (r#""$schema": "x""#, &[]),

@@ -19,7 +19,11 @@ pub fn settings(events: &Events) -> Value {
             "disabled": described(Shape::Texts, "names of hooks of this scope that are not to run"),
             "disableAllHooks": described(Shape::Flag, "whether no hook of this scope is to run"),
             "onError": described(Shape::Word(ON_ERROR), "what a missing answer of this file's hooks means"),
-            "plugins": described(Shape::Object, "plugins that are loaded whole; not read yet"),
+            "plugins": {
+                "type": "object",
+                "additionalProperties": plugin(),
+                "description": "plugins that are loaded whole, by name",
+            },
         },
         "$defs": {
             "entries": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/group"}, {"$ref": "#/$defs/hook"}]}},
@@ -27,6 +31,16 @@ pub fn settings(events: &Events) -> Value {
             "hook": {"type": "object", "properties": properties(|_| true), "additionalProperties": false},
         },
     })
+}
+
+fn plugin() -> Value {
+    let properties = json!({
+        "path": described(Shape::Text, "the component's file, or the folder"),
+        "grant": described(Shape::Grant, "what it may do, of what it asks for"),
+        "limits": described(Shape::Object, "what it may use up (not supported yet)"),
+        "config": described(Shape::Object, "what its hooks read as their configuration"),
+    });
+    json!({"type": "object", "required": ["path"], "properties": properties, "additionalProperties": false})
 }
 
 fn group() -> Value {

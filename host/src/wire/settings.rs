@@ -12,9 +12,11 @@ use super::field::TOP_LEVEL;
 use super::hooks::value::own_word;
 use super::hooks::{self, Origin, Site};
 use super::path::Bases;
+use super::plugins;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Events;
 use crate::hook::{HookSpec, OnError};
+use crate::plugin::WholePlugin;
 use crate::source::Scope;
 use crate::surroundings::Surroundings;
 
@@ -34,6 +36,8 @@ pub struct Parsed {
     pub file: FileRef,
     /// Its hooks, in the order in which they stand there; the file's own `onError` is in them.
     pub hooks: Vec<HookSpec>,
+    /// The plugins that it loads whole, in the order in which they stand there.
+    pub plugins: Vec<WholePlugin>,
     /// The names it disables, and where it says so.
     pub disabled: Vec<(String, Place)>,
     /// Whether it disables all hooks of its scope.
@@ -52,6 +56,7 @@ impl Parsed {
         Self {
             file,
             hooks: Vec::new(),
+            plugins: Vec::new(),
             disabled: Vec::new(),
             disable_all: false,
             default_on_error: None,
@@ -108,6 +113,7 @@ fn read(root: &ast::Object<'_>, site: &Site<'_>, file: &FileRef) -> Parsed {
     }
     Parsed {
         hooks,
+        plugins: plugins::read(last(root, "plugins").map(|property| &property.value), site, &mut notes),
         disabled: disabled(root, site, &mut notes),
         disable_all: disable_all(root, site, &mut notes),
         default_on_error,
@@ -125,12 +131,7 @@ fn top_level(root: &ast::Object<'_>, site: &Site<'_>, notes: &mut Notes) {
     }
     for property in &root.properties {
         let name = property.name.as_str();
-        let (message, hint) = if name == "plugins" {
-            (
-                "`plugins` is not read yet: no plugin of it is loaded".to_owned(),
-                Some("name it in a hook of type `callback`".to_owned()),
-            )
-        } else if TOP_LEVEL.contains(&name) {
+        let (message, hint) = if TOP_LEVEL.contains(&name) {
             continue;
         } else if site.events.named(name).is_some() {
             (format!("the event `{name}` stands outside of `hooks`; its hooks are skipped"), None)

@@ -22,6 +22,7 @@ pub fn check(bytes: &[u8]) {
         all_printable(&parsed.diagnostics);
         assert!(parsed.readable || (parsed.hooks.is_empty() && !parsed.diagnostics.is_empty()), "{parsed:?}");
         parsed.hooks.iter().for_each(|hook| is_sound(hook, scope));
+        parsed.plugins.iter().for_each(|plugin| stays_inside(&plugin.path, scope));
         no_guard_is_lost(bytes, &parsed);
         is_the_same(&parsed, &read(bytes, scope));
     }
@@ -56,6 +57,12 @@ fn is_sound(hook: &HookSpec, scope: Scope) {
         }
         _ => {}
     }
+}
+
+/// What a project loads whole is its own.
+fn stays_inside(path: &Path, scope: Scope) {
+    let plain = path.components().all(|part| part != std::path::Component::ParentDir);
+    assert!(scope == Scope::User || (plain && path.starts_with(PROJECT)), "{path:?} is outside");
 }
 
 /// As another reader has it: under each gate, every entry of the file is a hook, or something is said under that event.

@@ -9,6 +9,7 @@ use crate::event::{Events, Object};
 use crate::hook::{HookKind, HookSpec};
 use crate::permission::Permissions;
 use crate::plugin::PluginInfo;
+use crate::runtime::HooksFile;
 use crate::session::PluginStates;
 use crate::settings;
 use crate::source::Source;
@@ -19,7 +20,7 @@ use super::super::exit::Exit;
 use super::super::fault::Fault;
 use super::super::style::{DIM, HEAD, HINT, WARNING};
 use super::super::{conduct, host, out, permissions};
-use super::inspected::Inspected;
+use super::inspected::{Inspected, InspectedFolder};
 use super::permission::{NAMES, Use};
 
 const EXAMPLES: &str = "\
@@ -33,7 +34,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A component or WASI command, or a folder with a plugin.json
+    /// A component or WASI command, or a folder with a plugin.json or hooks/hooks.json
     file: PathBuf,
     /// Run its `describe` as well, in the sandbox and without any permission
     #[arg(long)]
@@ -49,8 +50,10 @@ struct Shown {
     kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     interface: Option<String>,
-    size: usize,
-    digest: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
     imports: Vec<Import>,
     exports: Vec<String>,
     requested: Object,
@@ -58,11 +61,46 @@ struct Shown {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     flags: Vec<String>,
     hooks: Vec<Hook>,
+    #[serde(flatten)]
+    folder: Folder,
     #[serde(skip_serializing_if = "Option::is_none")]
     described: Option<Described>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unfit: Option<String>,
     warnings: Vec<String>,
+}
+
+/// What a folder brings beside its plugin.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Folder {
+    /// The hooks of `hooks/hooks.json`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    folder_hooks: Vec<FolderHook>,
+    /// The components that these name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    components: Vec<Component>,
+    #[serde(skip)]
+    warnings: Vec<String>,
+    #[serde(skip)]
+    unfit: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct FolderHook {
+    #[serde(flatten)]
+    hook: Hook,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Component {
+    file: PathBuf,
+    kind: &'static str,
+    size: usize,
+    digest: String,
 }
 
 /// What settings grant the plugin.
@@ -100,11 +138,28 @@ struct Described {
 
 /// Inspects. A file that is no plugin which this host runs is shown all the same, and is a fault.
 pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
-    let inspected = Inspected::at(&args.file)?;
-    conduct::run(inspect(args, inspected))
+    let InspectedFolder { plugin, hooks, named } = InspectedFolder::at(&args.file)?;
+    let folder = Folder::new(hooks, &named);
+    match plugin {
+        Some(inspected) => conduct::run(inspect(args, inspected, folder)),
+        None if args.describe => Err(Fault::new("the folder has no `plugin.json`", "give a component's file").into()),
+        None => show(&args, &Shown::of_folder(&args.file, folder)),
+    }
 }
 
-async fn inspect(args: Args, inspected: Inspected) -> anyhow::Result<Exit> {
+/// Prints it; a part that is no plugin which this host runs is a fault.
+fn show(args: &Args, shown: &Shown) -> anyhow::Result<Exit> {
+    match args.json {
+        true => out::json(shown)?,
+        false => out::person(&shown.page())?,
+    }
+    match shown.unfit.clone().or_else(|| shown.folder.unfit.clone()) {
+        Some(why) => Err(anyhow::Error::msg(why)),
+        None => Ok(Exit::Fine),
+    }
+}
+
+async fn inspect(args: Args, inspected: Inspected, folder: Folder) -> anyhow::Result<Exit> {
     let unfit = inspected.unfit();
     if args.describe && is_command(&inspected.inspection.kind) {
         let hint = "a settings entry or `plugin.json` says which hooks it answers";
@@ -115,14 +170,11 @@ async fn inspect(args: Args, inspected: Inspected) -> anyhow::Result<Exit> {
         false => None,
     };
     let surroundings = host::surroundings(None)?;
-    let shown = Shown::new(&args.file, &inspected, described, &surroundings);
-    match args.json {
-        true => out::json(&shown)?,
-        false => out::person(&shown.page())?,
-    }
+    let shown = Shown { folder, ..Shown::new(&args.file, &inspected, described, &surroundings) };
+    let exit = show(&args, &shown);
     match unfit {
         Some(fault) => Err(fault.into()),
-        None => Ok(Exit::Fine),
+        None => exit,
     }
 }
 
@@ -131,6 +183,13 @@ fn grants(file: &Path, surroundings: &Surroundings) -> Vec<(String, Permissions)
     let real = |path: &Path| path.canonicalize().ok();
     let here = real(file);
     let mut found: Vec<(String, Permissions)> = Vec::new();
+    let files = settings::locate(surroundings).into_iter();
+    let whole = files.filter_map(|file| settings::read(&file, &Events::default(), surroundings));
+    for plugin in whole.flat_map(|file| file.plugins) {
+        if !plugin.grant.is_empty() && here.is_some() && real(&plugin.path) == here {
+            found.push((plugin.place.to_string(), plugin.grant));
+        }
+    }
     for (_, spec) in settings::load(surroundings, &Events::default()).hooks {
         let HookKind::Callback(callback) = &spec.kind else { continue };
         if !callback.grant.is_empty() && here.is_some() && real(&callback.plugin) == here {
@@ -178,17 +237,39 @@ impl Shown {
             file: file.to_owned(),
             kind: kind.to_owned(),
             interface,
-            size: *size,
-            digest: digest.to_string(),
+            size: Some(*size),
+            digest: Some(digest.to_string()),
             imports: imports.iter().map(import).collect(),
             exports: exports.clone(),
             requested: permissions::json(&requested),
             granted: grants.iter().map(grant).collect(),
             flags,
             hooks: manifest.and_then(|m| m.hooks.as_ref()).into_iter().flatten().map(Hook::from).collect(),
+            folder: Folder::default(),
             described,
             unfit: inspected.unfit().map(|fault| fault.to_string()),
             warnings: inspected.diagnostics.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// A folder without a plugin of its own.
+    fn of_folder(file: &Path, folder: Folder) -> Self {
+        Self {
+            file: file.to_owned(),
+            kind: "folder of hooks".to_owned(),
+            interface: None,
+            size: None,
+            digest: None,
+            imports: Vec::new(),
+            exports: Vec::new(),
+            requested: Object::new(),
+            granted: Vec::new(),
+            flags: Vec::new(),
+            hooks: Vec::new(),
+            folder,
+            described: None,
+            unfit: None,
+            warnings: Vec::new(),
         }
     }
 
@@ -196,12 +277,15 @@ impl Shown {
         let mut page = format!("{HEAD}{}{HEAD:#}\n", printable(&self.file.display().to_string()));
         let interface =
             self.interface.as_ref().map_or_else(String::new, |of| format!(" (interface {})", printable(of)));
-        let facts = [
-            ["kind".to_owned(), format!("{}{interface}", self.kind)],
-            ["size".to_owned(), format!("{} bytes", self.size)],
-            ["sha-256".to_owned(), self.digest.clone()],
-        ];
-        page.push_str(&out::table(&facts.map(Vec::from), "  "));
+        let fact = |what: &str, value: String| vec![what.to_owned(), value];
+        let mut facts = vec![fact("kind", format!("{}{interface}", self.kind))];
+        facts.extend(self.size.map(|size| fact("size", format!("{size} bytes"))));
+        facts.extend(self.digest.clone().map(|digest| fact("sha-256", digest)));
+        page.push_str(&out::table(&facts, "  "));
+        self.folder.on(&mut page);
+        if self.size.is_none() {
+            return page;
+        }
         page.push_str(&section("imports, and the permissions they could use", &self.import_rows(), "imports nothing"));
         page.push_str(&section("permissions: requested, granted", &self.permission_rows(), "none"));
         for flag in &self.flags {
@@ -260,6 +344,64 @@ impl Shown {
         ["wasi:filesystem/", "wasi:sockets/", "wasi:clocks/", "wasi:random/"]
             .iter()
             .all(|package| self.imports.iter().any(|import| import.name.starts_with(package)))
+    }
+}
+
+impl Folder {
+    fn new(hooks: Option<HooksFile>, components: &[(PathBuf, Inspected)]) -> Self {
+        let component = |(file, inspected): &(PathBuf, Inspected)| Component {
+            file: file.clone(),
+            kind: named(&inspected.inspection.kind).0,
+            size: inspected.inspection.size,
+            digest: inspected.inspection.digest.to_string(),
+        };
+        let fault = |(file, inspected): &(PathBuf, Inspected)| {
+            inspected.unfit().map(|fault| format!("{}: {fault}", file.display()))
+        };
+        let (hooks, said) = hooks.map(|file| (file.hooks, file.diagnostics)).unwrap_or_default();
+        Self {
+            folder_hooks: hooks.iter().map(FolderHook::new).collect(),
+            components: components.iter().map(component).collect(),
+            warnings: said.iter().map(ToString::to_string).collect(),
+            unfit: components.iter().find_map(fault),
+        }
+    }
+
+    fn on(&self, page: &mut String) {
+        if !self.folder_hooks.is_empty() {
+            let rows: Vec<_> = self.folder_hooks.iter().map(FolderHook::row).collect();
+            page.push_str(&section("hooks of hooks/hooks.json", &rows, "none"));
+        }
+        if !self.components.is_empty() {
+            let row = |one: &Component| {
+                vec![printable(&one.file.display().to_string()), one.kind.to_owned(), one.digest.clone()]
+            };
+            page.push_str(&section(
+                "components that they name",
+                &self.components.iter().map(row).collect::<Vec<_>>(),
+                "",
+            ));
+        }
+        for warning in &self.warnings {
+            page.push_str(&format!("{WARNING}warning:{WARNING:#} {}\n", printable(warning)));
+        }
+    }
+}
+
+impl FolderHook {
+    fn new(spec: &HookSpec) -> Self {
+        let command = match &spec.kind {
+            HookKind::Command(command) => Some(command.command.clone()),
+            _ => None,
+        };
+        Self { hook: Hook::from(spec), kind: spec.kind.name().as_str(), command }
+    }
+
+    fn row(&self) -> Vec<String> {
+        let mut row: Vec<_> = rows(std::slice::from_ref(&self.hook)).into_iter().flatten().collect();
+        row.push(self.kind.to_owned());
+        row.extend(self.command.iter().map(|command| printable(command)));
+        row
     }
 }
 

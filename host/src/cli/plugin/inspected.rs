@@ -1,13 +1,13 @@
 //! What can be known of a plugin from its files alone.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
 use crate::diagnostic::Diagnostic;
 use crate::event::Events;
 use crate::plugin::Manifest;
-use crate::runtime::PackageFiles;
+use crate::runtime::{HooksFile, PackageFiles, WholeFiles};
 use crate::wasm::{self, Inspection, Kind};
 
 use super::super::fault::Fault;
@@ -25,22 +25,51 @@ pub(in crate::cli) struct Inspected {
     pub(in crate::cli) inspection: Inspection,
 }
 
+/// A folder of a plugin or skill that was looked at, or a component by itself.
+#[derive(Debug)]
+pub(in crate::cli) struct InspectedFolder {
+    /// The component, with its `plugin.json` where it has one.
+    pub(in crate::cli) plugin: Option<Inspected>,
+    /// The `hooks/hooks.json`.
+    pub(in crate::cli) hooks: Option<HooksFile>,
+    /// The other components that its hooks name.
+    pub(in crate::cli) named: Vec<(PathBuf, Inspected)>,
+}
+
+impl InspectedFolder {
+    /// Looks at all that is brought by what stands there.
+    pub(in crate::cli) fn at(path: &Path) -> anyhow::Result<Self> {
+        let WholeFiles { plugin, hooks, named, .. } = WholeFiles::read(folder_of(path), &Events::default())?;
+        let plugin = plugin.map(Inspected::of).transpose()?;
+        let named = named.into_iter().map(|(path, files)| Ok((path, Inspected::of(files)?)));
+        Ok(Self { plugin, hooks, named: named.collect::<anyhow::Result<_>>()? })
+    }
+}
+
+/// A `plugin.json` stands for its folder.
+fn folder_of(path: &Path) -> &Path {
+    match (path.file_name(), path.parent()) {
+        (Some(name), Some(folder)) if name == "plugin.json" => match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        },
+        _ => path,
+    }
+}
+
 impl Inspected {
     /// Looks at a component's file, or a folder with a `plugin.json`, or the `plugin.json` itself.
     pub(in crate::cli) fn at(path: &Path) -> anyhow::Result<Self> {
-        let path = match (path.file_name(), path.parent()) {
-            (Some(name), Some(folder)) if name == "plugin.json" => match folder.as_os_str().is_empty() {
-                true => Path::new("."),
-                false => folder,
-            },
-            _ => path,
-        };
-        let PackageFiles { manifest, component, diagnostics, .. } = PackageFiles::read(path, &Events::default())?;
+        Self::of(PackageFiles::read(folder_of(path), &Events::default())?)
+    }
+
+    fn of(files: PackageFiles) -> anyhow::Result<Self> {
+        let PackageFiles { manifest, component, diagnostics, written, .. } = files;
         let inspection = match wasm::inspect(&component) {
             Ok(inspection) => inspection,
             Err(error) => bail!("{}: {error}", manifest.component.display()),
         };
-        let manifest = Some(manifest).filter(|_| path.is_dir());
+        let manifest = Some(manifest).filter(|_| written.is_some());
         Ok(Self { manifest, diagnostics, bytes: component, inspection })
     }
 

@@ -11,7 +11,7 @@ use crate::plugin::Digest;
 use crate::settings::{Dropped, Why};
 use crate::source::{Scope, Source};
 use crate::surroundings::Surroundings;
-use crate::trust::{Brought, BroughtHook, NamedFile};
+use crate::trust::{Brought, BroughtHook, BroughtPlugin, NamedFile};
 
 use super::super::permissions;
 use super::super::style::{DIM, HEAD, WARNING};
@@ -25,6 +25,7 @@ pub(super) struct Shown {
     /// Whether it is trusted as it is now.
     pub(super) trusted: bool,
     hooks: Vec<Line>,
+    plugins: Vec<PluginLine>,
 }
 
 #[derive(Serialize)]
@@ -34,6 +35,29 @@ pub(super) struct ShownJson<'a> {
     digest: String,
     trusted: bool,
     hooks: &'a [Line],
+    #[serde(skip_serializing_if = "<[PluginLine]>::is_empty")]
+    plugins: &'a [PluginLine],
+}
+
+/// A plugin that is loaded whole.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PluginLine {
+    name: String,
+    source: String,
+    path: PathBuf,
+    #[serde(skip_serializing_if = "Object::is_empty")]
+    config: Object,
+    #[serde(skip_serializing_if = "Object::is_empty")]
+    limits: Object,
+    #[serde(skip_serializing_if = "Object::is_empty")]
+    grants: Object,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    flags: Vec<String>,
+    #[serde(skip)]
+    grant_rows: Vec<(&'static str, Vec<String>)>,
+    files: Vec<FileLine>,
+    hooks: Vec<Line>,
 }
 
 /// One hook.
@@ -95,22 +119,27 @@ impl Shown {
     ) -> Self {
         let hooks = brought.hooks().iter();
         let hooks = hooks.map(|hook| Line::new(hook, replaced(hook, dropped), surroundings)).collect();
-        Self { project, digest: brought.digest(), trusted, hooks }
+        let plugins = brought.plugins().iter();
+        let plugins = plugins.map(|plugin| PluginLine::new(plugin, dropped, surroundings)).collect();
+        Self { project, digest: brought.digest(), trusted, hooks, plugins }
     }
 
     pub(super) fn json(&self) -> ShownJson<'_> {
-        let Self { project, digest, trusted, hooks } = self;
-        ShownJson { project, digest: digest.to_string(), trusted: *trusted, hooks }
+        let Self { project, digest, trusted, hooks, plugins } = self;
+        ShownJson { project, digest: digest.to_string(), trusted: *trusted, hooks, plugins }
     }
 
     pub(super) fn page(&self) -> String {
         let project = printable(&self.project.to_string_lossy());
-        if self.hooks.is_empty() {
+        if self.hooks.is_empty() && self.plugins.is_empty() {
             return format!("{HEAD}{project}{HEAD:#} brings nothing to run, so there is nothing to trust\n");
         }
         let mut page = format!("{HEAD}{project}{HEAD:#} would run\n\n");
         for hook in &self.hooks {
             hook.on(&mut page);
+        }
+        for plugin in &self.plugins {
+            plugin.on(&mut page);
         }
         page.push_str(&format!(
             "{DIM}Not covered: what these programs and scripts load in turn, folders, and programs found by PATH.{DIM:#}\n\
@@ -133,6 +162,47 @@ fn replaced<'a>(hook: &BroughtHook, dropped: &'a [Dropped]) -> Option<&'a HookSp
             && matches!(drop.why, Why::Replaced { .. })
     };
     dropped.iter().find(same).map(|drop| &drop.spec)
+}
+
+impl PluginLine {
+    fn new(brought: &BroughtPlugin, dropped: &[Dropped], surroundings: &Surroundings) -> Self {
+        let BroughtPlugin { source, plugin, files, hooks, .. } = brought;
+        Self {
+            name: plugin.name.to_string(),
+            source: source.to_string(),
+            path: plugin.path.clone(),
+            config: plugin.config.clone(),
+            limits: plugin.limits.clone(),
+            grants: permissions::json(&plugin.grant),
+            flags: permissions::flags(&plugin.grant, surroundings),
+            grant_rows: permissions::rows(&plugin.grant),
+            files: files.iter().map(FileLine::new).collect(),
+            hooks: hooks.iter().map(|hook| Line::new(hook, replaced(hook, dropped), surroundings)).collect(),
+        }
+    }
+
+    /// The plugin with the hooks that its folder lists; which others it has, its code says when it is loaded.
+    fn on(&self, page: &mut String) {
+        let [name, source] = [&self.name, &self.source].map(|text| printable(text));
+        page.push_str(&format!("{HEAD}plugin{HEAD:#} {name} {DIM}({source}, with all hooks it asks for){DIM:#}\n"));
+        for (what, value) in self.rows() {
+            page.push_str(&format!("  {what:<8} {}\n", printable(&value)));
+        }
+        page.push('\n');
+        self.hooks.iter().for_each(|hook| hook.on(page));
+    }
+
+    fn rows(&self) -> Vec<(&'static str, String)> {
+        let mut rows = vec![("plugin", self.path.display().to_string())];
+        rows.extend(self.config.iter().map(|(key, value)| ("config", format!("{key} = {value}"))));
+        rows.extend(self.limits.iter().map(|(key, value)| ("limits", format!("{key} = {value}"))));
+        for (name, what) in &self.grant_rows {
+            rows.extend(what.iter().map(|what| ("grants", format!("{name} {what}"))));
+        }
+        rows.extend(self.flags.iter().map(|flag| ("beware", flag.clone())));
+        rows.extend(self.files.iter().map(|file| ("file", file.text())));
+        rows
+    }
 }
 
 impl Line {

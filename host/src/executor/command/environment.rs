@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use super::files::Files;
 use super::payload::{Payload, Told};
 use crate::ask::Ask;
-use crate::hook::{HookEnv, OUR_VARIABLES};
+use crate::hook::{HookEnv, HookKind, OUR_VARIABLES};
 use crate::process::{inherited, is_name, without_nul};
 use crate::surroundings::Surroundings;
 use crate::wire::environment::{Texts, Variables};
@@ -41,6 +41,9 @@ impl Environment {
         let texts = Texts { input: &input.json, output: output.map(text), prompt: prompt.map(text) };
         let mut ours = Variables::of(ask, &texts, limit);
         name_files(&mut ours, &payload.files);
+        if let HookKind::Command(command) = &ask.hook.kind {
+            ours.path("CLAUDE_PLUGIN_ROOT", command.plugin_root.as_deref());
+        }
         self.cut |= ours.cut || input.cut || output.into_iter().chain(prompt).any(|told| told.cut);
         self.vars.extend(ours.vars.into_iter().map(|(name, value)| (name.into(), value)));
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::super::{Brought, NamedFile};
+use super::super::{Brought, BroughtPlugin, NamedFile};
 use super::*;
 use crate::diagnostic::Place;
 use crate::event::{EventName, Object};
@@ -86,6 +86,8 @@ fn every_field_of_a_hook_changes_the_digest() {
         command(|c| c.env = set("A", "c")),
         command(|c| c.dialect = Dialect::Claude),
         command(|c| c.on_cut = OnCut::Block),
+        command(|c| c.plugin_root = Some("/p/kit".into())),
+        command(|c| c.plugin_root = Some("/p/other".into())),
         hook(|h| h.kind = InjectHook { text: "a".to_owned() }.into()),
         hook(|h| h.kind = InjectHook { text: "b".to_owned() }.into()),
         hook(|h| h.kind = PromptHook::new("a").into()),
@@ -123,6 +125,58 @@ fn every_field_of_a_hook_changes_the_digest() {
     digests.sort();
     digests.dedup();
     assert_eq!(digests.len(), all, "two different hooks have one digest");
+}
+
+fn whole(change: impl FnOnce(&mut BroughtPlugin)) -> Digest {
+    let plugin = WholePlugin {
+        name: "kit".into(),
+        path: "/p/kit".into(),
+        grant: Permissions::default(),
+        limits: Object::new(),
+        config: Object::new(),
+        place: Place::default(),
+    };
+    let mut brought = BroughtPlugin {
+        source: Source::Settings(Scope::Project),
+        plugin,
+        on_error: None,
+        disabled: Vec::new(),
+        files: Vec::new(),
+        hooks: Vec::new(),
+    };
+    change(&mut brought);
+    Brought::new(root("/p"), Vec::new(), |_| None).loading(vec![brought]).digest()
+}
+
+#[test]
+fn every_field_of_a_plugin_that_is_loaded_whole_changes_the_digest() {
+    let one = || Object::from_iter([("a".to_owned(), 1.into())]);
+    let file = |digest: Option<&[u8]>| vec![NamedFile { path: "kit/p.wasm".into(), digest: digest.map(Digest::of) }];
+    let listed = |spec: HookSpec| BroughtHook { source: Source::Settings(Scope::Project), spec, files: Vec::new() };
+    let mut digests = vec![
+        digest(Vec::new()),
+        whole(|_| {}),
+        whole(|b| b.source = Source::Settings(Scope::Local)),
+        whole(|b| b.plugin.name = "other".into()),
+        whole(|b| b.plugin.path = "/p/other".into()),
+        whole(|b| b.plugin.grant = Permissions::default().running("a")),
+        whole(|b| b.plugin.limits = one()),
+        whole(|b| b.plugin.config = one()),
+        whole(|b| b.on_error = Some(OnError::Pass)),
+        whole(|b| b.on_error = Some(OnError::Block)),
+        whole(|b| b.disabled = vec!["a".to_owned()]),
+        whole(|b| b.files = file(None)),
+        whole(|b| b.files = file(Some(b"1"))),
+        whole(|b| b.files = file(Some(b"2"))),
+        whole(|b| b.hooks = vec![listed(hook(|_| {}))]),
+        whole(|b| b.hooks = vec![listed(hook(|h| h.once = true))]),
+    ];
+    let all = digests.len();
+    digests.sort();
+    digests.dedup();
+    assert_eq!(digests.len(), all, "two different plugins have one digest");
+    let elsewhere = whole(|b| b.plugin.place = Place::file("/p/x.json"));
+    assert_eq!(elsewhere, whole(|_| {}), "where it is written has no part in it");
 }
 
 #[test]

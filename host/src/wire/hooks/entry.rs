@@ -88,7 +88,7 @@ impl<'e, 'd> Entry<'e, 'd> {
     pub(super) fn refuse(&mut self, refusal: Refusal) {
         let place = Place { line: refusal.line.or(self.place.line), ..self.place.clone() };
         let message = format!("{}; this hook is skipped", refusal.message);
-        self.notes.say(Diagnostic { hint: refusal.hint, ..Diagnostic::warning(place, message) });
+        self.notes.lose_with(|| Diagnostic { hint: refusal.hint, ..Diagnostic::warning(place, message) });
     }
 
     /// Says something about the value `node`.

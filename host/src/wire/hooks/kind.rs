@@ -94,7 +94,9 @@ fn command(entry: &mut Entry<'_, '_>) -> Result<CommandHook, Refusal> {
         None if entry.get("onCut").is_some() => OnCut::Block,
         _ => OnCut::Run,
     };
-    Ok(CommandHook { command, args, shell, env: value::env(entry), dialect: Dialect::Freecode, on_cut })
+    let plugin_root = entry.site.bases.package.map(normal);
+    let (env, dialect) = (value::env(entry), Dialect::Freecode);
+    Ok(CommandHook { command, args, shell, env, dialect, on_cut, plugin_root })
 }
 
 fn args(entry: &Entry<'_, '_>) -> Result<Option<Vec<String>>, Refusal> {
@@ -124,7 +126,7 @@ fn callback(entry: &mut Entry<'_, '_>) -> Result<CallbackHook, Refusal> {
 /// What the entry grants. Whatever is wrong in it grants nothing.
 fn grant(entry: &mut Entry<'_, '_>) -> Permissions {
     let Some(value) = entry.get("grant") else { return Permissions::default() };
-    if entry.site.origin == Origin::Package {
+    if entry.site.origin.is_packed() {
         entry.warn_with(value, "`grant` in a package grants nothing", Some("ask for it in `permissions`".to_owned()));
         return Permissions::default();
     }
@@ -145,12 +147,12 @@ fn plugin(entry: &Entry<'_, '_>) -> Result<PathBuf, Refusal> {
     let allowed = match entry.site.origin {
         Origin::Settings(Scope::User) => return Ok(path),
         Origin::Settings(Scope::Project | Scope::Local) => bases.project,
-        Origin::Package => bases.package,
+        Origin::Package | Origin::Bundled => bases.package,
     };
     if allowed.is_some_and(|root| path.starts_with(normal(root))) {
         return Ok(path);
     }
-    let who = if entry.site.origin == Origin::Package { "a package" } else { "a project" };
+    let who = if entry.site.origin.is_packed() { "a package" } else { "a project" };
     let message = format!("`plugin` {} is outside: {who} may name only what it brings itself", Quoted(text));
     Err(Refusal::new(message))
 }
