@@ -21,6 +21,7 @@ pub use crate::matching::Dialect;
 use crate::matching::{Condition, Matcher};
 use crate::outcome::Outcome;
 use crate::permission::Permissions;
+use crate::plugin::LimitsSaid;
 
 /// The variables that the host sets for a command; a hook's own `env` cannot (HOOKS.md, 3).
 pub const OUR_VARIABLES: [&str; 24] = [
@@ -315,6 +316,49 @@ pub struct CallbackHook {
     pub config: Object,
     /// What the plugin is granted.
     pub grant: Permissions,
+    /// What is said of its limits.
+    pub limits: LimitsSaid,
+    /// How long its instance lives, where somebody says.
+    pub instance: Option<Lifetime>,
+}
+
+impl CallbackHook {
+    /// A hook of this plugin, with everything else at its default.
+    pub fn new(plugin: impl Into<PathBuf>) -> Self {
+        Self {
+            plugin: plugin.into(),
+            function: None,
+            config: Object::new(),
+            grant: Permissions::default(),
+            limits: LimitsSaid::default(),
+            instance: None,
+        }
+    }
+}
+
+/// How long an instance of a plugin lives, and with it what it has in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Lifetime {
+    /// Each call has a fresh one.
+    #[default]
+    Call,
+    /// One for the calls of a session, one at a time.
+    Session,
+}
+
+impl Lifetime {
+    /// The one of this word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Call, Self::Session].into_iter().find(|one| one.as_str() == word)
+    }
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Session => "session",
+        }
+    }
 }
 
 /// A fixed text as context.

@@ -2,6 +2,8 @@
 //!
 //! Owns no engine: `wasm` implements [`Code`]; the registry keeps it alive and drops it with its set.
 
+pub(crate) mod limits;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,10 +13,12 @@ use sha2::{Digest as _, Sha256};
 
 use crate::ask::{Ask, Asked};
 use crate::event::Object;
-use crate::hook::{CallbackHook, OnError};
+use crate::hook::{CallbackHook, Lifetime, OnError};
 use crate::id::PluginName;
 use crate::permission::{Approve, Permissions};
 use crate::surroundings::Surroundings;
+
+pub use limits::{Limits, LimitsSaid, MOST_MEMORY, MOST_PROCESSOR, MOST_TABLE_ELEMENTS};
 
 /// The SHA-256 of a component's bytes: what a plugin *is*, whatever it is called.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -133,6 +137,36 @@ pub struct Terms {
     pub surroundings: Surroundings,
 }
 
+/// What whoever loads a plugin gives it, beside what its package says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Given {
+    /// What it may do, of what it asks for.
+    pub permissions: Permissions,
+    /// What it may use up, in place of what its package says.
+    pub limits: LimitsSaid,
+    /// How long its instances live, in place of what its package says.
+    pub instance: Option<Lifetime>,
+}
+
+impl Given {
+    /// These permissions, and all else at its default.
+    pub fn granting(permissions: Permissions) -> Self {
+        Self { permissions, ..Self::default() }
+    }
+
+    /// The same, with these limits.
+    #[must_use]
+    pub fn within(self, limits: LimitsSaid) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The same, with instances that live so long.
+    #[must_use]
+    pub fn living(self, instance: Lifetime) -> Self {
+        Self { instance: Some(instance), ..self }
+    }
+}
+
 /// What a package's `plugin.json` says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Manifest {
@@ -152,4 +186,8 @@ pub struct Manifest {
     pub on_error: Option<OnError>,
     /// The permissions it asks for; `None` for a component without a `plugin.json`, which has nowhere to ask.
     pub permissions: Option<Permissions>,
+    /// The limits it asks for; alone they can only lower the defaults.
+    pub limits: LimitsSaid,
+    /// How long its instances live, where its hooks do not say.
+    pub instance: Option<Lifetime>,
 }

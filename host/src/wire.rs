@@ -12,6 +12,7 @@ pub(crate) mod field;
 pub mod freecode;
 pub(crate) mod hooks;
 pub mod json;
+pub(crate) mod limits;
 pub(crate) mod path;
 pub(crate) mod permissions;
 pub mod plugin_json;

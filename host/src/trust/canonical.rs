@@ -13,6 +13,7 @@ use crate::hook::{
 };
 use crate::matching::Dialect;
 use crate::permission::{Folder, Folders, Permissions, Start};
+use crate::plugin::LimitsSaid;
 
 /// The first line: a change of the form is a change of every digest.
 pub(super) const HEAD: &str = "tacklebox trust 1\n";
@@ -63,7 +64,7 @@ pub(super) fn line(hook: &BroughtHook, root: &Root) -> String {
 fn runs(kind: &HookKind, root: &Root) -> Value {
     match kind {
         HookKind::Command(command) => command_line(command),
-        HookKind::Callback(CallbackHook { plugin, function, config, grant }) => {
+        HookKind::Callback(CallbackHook { plugin, function, config, grant, limits, instance }) => {
             let mut line = json!({
                 "plugin": root.seen(plugin).to_string_lossy(),
                 "function": function,
@@ -73,6 +74,12 @@ fn runs(kind: &HookKind, root: &Root) -> Value {
             if !grant.is_empty() {
                 line["grant"] = granted(grant, root);
             }
+            if !limits.is_empty() {
+                line["limits"] = limited(limits);
+            }
+            if let Some(instance) = instance {
+                line["instance"] = instance.as_str().into();
+            }
             line
         }
         HookKind::Inject(InjectHook { text }) => json!({ "text": text }),
@@ -80,6 +87,12 @@ fn runs(kind: &HookKind, root: &Root) -> Value {
         // Code of the embedder's own does not come from a project.
         HookKind::Function(_) => Value::Null,
     }
+}
+
+fn limited(limits: &LimitsSaid) -> Value {
+    let LimitsSaid { memory, table_elements, processor } = limits;
+    let nanos = processor.map(|processor| processor.as_nanos().to_string());
+    json!({ "memory": memory, "tableElements": table_elements, "processorNanos": nanos })
 }
 
 fn granted(grant: &Permissions, root: &Root) -> Value {

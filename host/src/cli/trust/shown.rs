@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::diagnostic::printable;
 use crate::event::Object;
-use crate::hook::{HookEnv, HookKind, HookSpec};
+use crate::hook::{HookEnv, HookKind, HookSpec, Lifetime};
 use crate::plugin::Digest;
 use crate::settings::{Dropped, Why};
 use crate::source::{Scope, Source};
@@ -64,6 +64,10 @@ struct Line {
     config: Object,
     #[serde(skip_serializing_if = "Object::is_empty")]
     grants: Object,
+    #[serde(skip_serializing_if = "Object::is_empty")]
+    limits: Object,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     flags: Vec<String>,
     #[serde(skip)]
@@ -153,6 +157,8 @@ impl Line {
             plugin: None,
             config: Object::new(),
             grants: Object::new(),
+            limits: Object::new(),
+            instance: None,
             flags: Vec::new(),
             grant_rows: Vec::new(),
             sets: Vec::new(),
@@ -180,6 +186,9 @@ impl Line {
                 self.grants = permissions::json(&callback.grant);
                 self.grant_rows = permissions::rows(&callback.grant);
                 self.flags = permissions::flags(&callback.grant, surroundings);
+                self.limits =
+                    callback.limits.rows().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+                self.instance = callback.instance.map(Lifetime::as_str);
             }
             HookKind::Inject(inject) => self.text = Some(inject.text.clone()),
             HookKind::Prompt(prompt) => {
@@ -218,6 +227,8 @@ impl Line {
         for (name, what) in &self.grant_rows {
             rows.extend(what.iter().map(|what| ("grants", format!("{name} {what}"))));
         }
+        rows.extend(self.limits.iter().map(|(name, value)| ("limits", format!("{name} {value}"))));
+        rows.extend(self.instance.iter().map(|word| ("instance", (*word).to_owned())));
         rows.extend(self.flags.iter().map(|flag| ("beware", flag.clone())));
         rows.extend(self.sets.iter().map(|(name, value)| ("sets", format!("{name}={value}"))));
         rows.extend(self.keeps.iter().map(|name| ("reads", format!("{name} of your environment, secret or not"))));

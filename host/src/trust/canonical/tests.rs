@@ -7,6 +7,7 @@ use super::super::{Brought, NamedFile};
 use super::*;
 use crate::diagnostic::Place;
 use crate::event::{EventName, Object};
+use crate::hook::Lifetime;
 use crate::matching::{Condition, Matcher};
 use crate::permission::{Folder, Host, Hosts, Permissions, Start};
 use crate::plugin::Digest;
@@ -30,12 +31,7 @@ fn command(change: impl FnOnce(&mut CommandHook)) -> HookSpec {
 }
 
 fn callback(change: impl FnOnce(&mut CallbackHook)) -> HookSpec {
-    let mut callback = CallbackHook {
-        plugin: "/p/x.wasm".into(),
-        function: None,
-        config: Object::new(),
-        grant: Permissions::default(),
-    };
+    let mut callback = CallbackHook::new("/p/x.wasm");
     change(&mut callback);
     hook(|spec| spec.kind = callback.into())
 }
@@ -113,6 +109,12 @@ fn every_field_of_a_hook_changes_the_digest() {
         granted(|g| Permissions { http: Hosts(vec![host("a", None)]), ..g }),
         granted(|g| Permissions { http: Hosts(vec![host("a", Some(1))]), ..g }),
         granted(|g| g.approving()),
+        callback(|c| c.limits.memory = Some(1 << 20)),
+        callback(|c| c.limits.table_elements = Some(1 << 20)),
+        callback(|c| c.limits.processor = Some(Duration::from_nanos(1 << 20))),
+        callback(|c| c.limits.processor = Some(Duration::from_nanos(1 << 21))),
+        callback(|c| c.instance = Some(Lifetime::Call)),
+        callback(|c| c.instance = Some(Lifetime::Session)),
     ];
     let mut digests: Vec<_> = variants.into_iter().map(|spec| digest(vec![spec])).collect();
     let [a, b] = [hook(|_| {}), hook(|h| h.name = "b".into())];
