@@ -17,11 +17,11 @@ use serde_json::Value;
 use crate::diagnostic::Place;
 use crate::event::{Context, Event, EventName, Object};
 use crate::id::HookName;
+use crate::limits::LimitsSaid;
 pub use crate::matching::Dialect;
 use crate::matching::{Condition, Matcher};
 use crate::outcome::Outcome;
 use crate::permission::Permissions;
-use crate::plugin::LimitsSaid;
 
 /// The variables that the host sets for a command; a hook's own `env` cannot (HOOKS.md, 3).
 pub const OUR_VARIABLES: [&str; 24] = [
@@ -168,6 +168,7 @@ pub enum OnCut {
 
 /// How a hook runs.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a hook is registered once, and shared behind an `Arc` from then on")]
 pub enum HookKind {
     /// A shell command.
     Command(CommandHook),

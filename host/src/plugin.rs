@@ -2,8 +2,6 @@
 //!
 //! Owns no engine: `wasm` implements [`Code`]; the registry keeps it alive and drops it with its set.
 
-pub(crate) mod limits;
-
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,10 +13,9 @@ use crate::ask::{Ask, Asked};
 use crate::event::Object;
 use crate::hook::{CallbackHook, Lifetime, OnError};
 use crate::id::PluginName;
+use crate::limits::LimitsSaid;
 use crate::permission::{Approve, Permissions};
 use crate::surroundings::Surroundings;
-
-pub use limits::{Limits, LimitsSaid, MOST_MEMORY, MOST_PROCESSOR, MOST_TABLE_ELEMENTS};
 
 /// The SHA-256 of a component's bytes: what a plugin *is*, whatever it is called.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

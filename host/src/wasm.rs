@@ -70,7 +70,7 @@ pub use self::engine::EngineError;
 pub use self::imports::MissingImport;
 pub use self::inspection::{Inspection, Kind};
 pub use self::load_error::LoadError;
-pub use crate::plugin::{Limits, MOST_MEMORY};
+pub use crate::limits::{Limits, MOST_MEMORY};
 
 /// What these bytes are, without compiling or running them; no engine is started for it.
 ///

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::package::Packed;
 use crate::id::SessionId;
-use crate::plugin::{Code, Given, Limits, Manifest, Terms};
+use crate::limits::Limits;
+use crate::plugin::{Code, Given, Manifest, Terms};
 use crate::session::PluginStates;
 use crate::source::Source;
 use crate::surroundings::Surroundings;

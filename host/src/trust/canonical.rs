@@ -11,9 +11,9 @@ use super::named::Root;
 use crate::hook::{
     CallbackHook, CommandHook, HookEnv, HookKind, HookSpec, InjectHook, OnCut, OnError, PromptHook, Shell,
 };
+use crate::limits::LimitsSaid;
 use crate::matching::Dialect;
 use crate::permission::{Folder, Folders, Permissions, Start};
-use crate::plugin::LimitsSaid;
 
 /// The first line: a change of the form is a change of every digest.
 pub(super) const HEAD: &str = "tacklebox trust 1\n";

@@ -23,8 +23,8 @@ use super::load_error::LoadError;
 use super::native::Native;
 use crate::ask::{Ask, Asked};
 use crate::hook::CallbackHook;
+use crate::limits::Limits;
 use crate::outcome::{Cause, Outcome};
-use crate::plugin::Limits;
 use crate::wire::freecode::{self, Speaker};
 use crate::wire::process::{Ended, Exit};
 

@@ -19,8 +19,9 @@ use super::limits::{
 use super::load_error::LoadError;
 use super::native::{Form, Native};
 use super::{answer, panicked};
+use crate::limits::Limits;
 use crate::outcome::{Cause, Limit};
-use crate::plugin::{Digest, Limits, PluginInfo};
+use crate::plugin::{Digest, PluginInfo};
 
 /// A plugin that was compiled and linked; equal ones share it.
 pub(super) struct Compiled {

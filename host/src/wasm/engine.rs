@@ -14,7 +14,7 @@ use super::kept::Kept;
 use super::limits::{MOST_CORE_INSTANCES, MOST_TABLES, STACK};
 use super::places::{NoPlace, Place, Places};
 use super::ticker::Ticker;
-use crate::plugin::{MOST_MEMORY, MOST_TABLE_ELEMENTS};
+use crate::limits::{MOST_MEMORY, MOST_TABLE_ELEMENTS};
 
 /// How many instances there may be at a time.
 const PLACES: u32 = 64;

@@ -26,8 +26,8 @@ use super::ticker::Meter;
 use super::trap;
 use super::wasi::{Clock, Wasi};
 use crate::ask::{Ask, Lease};
+use crate::limits::Limits;
 use crate::outcome::Cause;
-use crate::plugin::Limits;
 use crate::surroundings::Surroundings;
 
 /// What the host keeps for one instance.

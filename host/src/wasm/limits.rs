@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use wasmtime::ResourceLimiter;
 
+use crate::limits::Limits;
 use crate::outcome::Limit;
-use crate::plugin::Limits;
 
 /// The largest component file, in bytes.
 pub(super) const LARGEST_FILE: usize = 64 << 20;

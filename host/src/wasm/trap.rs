@@ -5,8 +5,8 @@ use wasmtime_wasi::I32Exit;
 
 use super::instance::{Guest, OutOfTime};
 use super::limits::{HANDED_OVER, STACK};
+use crate::limits::Limits;
 use crate::outcome::{Cause, Limit};
-use crate::plugin::Limits;
 
 /// The cause behind the engine's error. A limit comes before the trap that it led to: a growth that is denied ends in
 /// `unreachable`, which says nothing.

@@ -1,6 +1,6 @@
 //! `limits`: what a plugin may use up, as written in an entry of settings and in `plugin.json`.
 //!
-//! Owns the words. Whose word counts is said in `plugin`; what is wrong is left out with a remark.
+//! Owns the words. Whose word counts is said in `limits`; what is wrong is left out with a remark.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use jsonc_parser::ast::{self, Value};
 use super::document::{Quoted, did_you_mean, found};
 use super::hooks::Site;
 use super::permissions::Remark;
-use crate::plugin::limits::names;
-use crate::plugin::{LimitsSaid, MOST_MEMORY, MOST_PROCESSOR, MOST_TABLE_ELEMENTS};
+use crate::limits::names;
+use crate::limits::{LimitsSaid, MOST_MEMORY, MOST_PROCESSOR, MOST_TABLE_ELEMENTS};
 
 /// Each limit's name, and the most that it can be.
 pub(crate) const MOST: [(&str, u64); 3] = [

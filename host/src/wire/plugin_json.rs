@@ -15,8 +15,9 @@ use super::permissions::{self, Remark, Word};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Events, Object};
 use crate::hook::{Lifetime, OnError};
+use crate::limits::LimitsSaid;
 use crate::permission::Permissions;
-use crate::plugin::{LimitsSaid, Manifest};
+use crate::plugin::Manifest;
 
 /// Why a package cannot be loaded. Each holds what is wrong and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

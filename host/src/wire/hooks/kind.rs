@@ -14,8 +14,8 @@ use crate::event::{EventName, Object};
 use crate::hook::{
     CallbackHook, CommandHook, Dialect, HookKind, InjectHook, KindName, Lifetime, OnCut, PromptHook, Shell,
 };
+use crate::limits::LimitsSaid;
 use crate::permission::Permissions;
-use crate::plugin::LimitsSaid;
 use crate::source::Scope;
 
 /// Where a fixed text has somebody to go to.

@@ -1,6 +1,6 @@
 //! What a plugin may use up: the defaults, the most that can be given, and what a package asks for and others give.
 //!
-//! Owns the arithmetic alone; `wasm` holds a guest to it, `wire` reads the words.
+//! Owns whose word counts; `wasm` holds a guest to it, `wire` reads the words.
 
 use std::time::Duration;
 
