@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::diagnostic::Place;
 use crate::event::{Context, Event, EventName, Object};
 use crate::id::HookName;
+use crate::limits::LimitsSaid;
 pub use crate::matching::Dialect;
 use crate::matching::{Condition, Matcher};
 use crate::outcome::Outcome;
@@ -167,6 +168,7 @@ pub enum OnCut {
 
 /// How a hook runs.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a hook is registered once, and shared behind an `Arc` from then on")]
 pub enum HookKind {
     /// A shell command.
     Command(CommandHook),
@@ -318,6 +320,49 @@ pub struct CallbackHook {
     pub config: Object,
     /// What the plugin is granted.
     pub grant: Permissions,
+    /// What is said of its limits.
+    pub limits: LimitsSaid,
+    /// How long its instance lives, where somebody says.
+    pub instance: Option<Lifetime>,
+}
+
+impl CallbackHook {
+    /// A hook of this plugin, with everything else at its default.
+    pub fn new(plugin: impl Into<PathBuf>) -> Self {
+        Self {
+            plugin: plugin.into(),
+            function: None,
+            config: Object::new(),
+            grant: Permissions::default(),
+            limits: LimitsSaid::default(),
+            instance: None,
+        }
+    }
+}
+
+/// How long an instance of a plugin lives, and with it what it has in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Lifetime {
+    /// Each call has a fresh one.
+    #[default]
+    Call,
+    /// One for the calls of a session, one at a time.
+    Session,
+}
+
+impl Lifetime {
+    /// The one of this word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Call, Self::Session].into_iter().find(|one| one.as_str() == word)
+    }
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Session => "session",
+        }
+    }
 }
 
 /// A fixed text as context.

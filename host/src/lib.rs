@@ -39,8 +39,8 @@
 //!   [`FakeRuntime`] stands in for it in tests; [`gate::ToolGate`] takes a tool call the whole way.
 //! - [`event`]: the one table of events, what each hands over, and its verdict; [`report`]: how a verdict came about.
 //! - [`hook`], [`matching`], [`outcome`]: what is registered, whom it is about, what it may answer.
-//! - [`source`], [`registry`], [`policy`]: who brings hooks, how sets come and go, whose word counts; [`permission`]: what
-//!   a plugin may do; [`trust`]: what a project brings to run, and the store of what a person trusts.
+//! - [`source`], [`registry`], [`policy`]: who brings hooks, how sets come and go, whose word counts; [`permission`],
+//!   [`limits`]: what a plugin may do and use up; [`trust`]: what a project brings to run, and the store of what a person trusts.
 //! - [`bus`]: what happens, as it happens, for whoever listens; [`record`], [`sink`]: a line a dispatch, without contents.
 //! - [`settings`], [`wire`]: the files people write; [`port`]: what the embedder supplies.
 //! - `Runtime::watch` (feature `watch`): changes of settings and plugins, taken as they come.
@@ -59,6 +59,7 @@ pub mod executor;
 pub mod gate;
 pub mod hook;
 pub mod id;
+pub mod limits;
 pub mod matching;
 pub mod once;
 pub mod outcome;

@@ -12,8 +12,9 @@ use sha2::{Digest as _, Sha256};
 use crate::ask::{Ask, Asked};
 use crate::diagnostic::Place;
 use crate::event::Object;
-use crate::hook::{CallbackHook, OnError};
+use crate::hook::{CallbackHook, Lifetime, OnError};
 use crate::id::PluginName;
+use crate::limits::LimitsSaid;
 use crate::permission::{Approve, Permissions};
 use crate::surroundings::Surroundings;
 
@@ -141,14 +142,42 @@ pub struct WholePlugin {
     pub name: PluginName,
     /// The component's file, or the folder.
     pub path: PathBuf,
-    /// What it is granted.
-    pub grant: Permissions,
-    /// What it may use up, as it is written.
-    pub limits: Object,
+    /// What it is given.
+    pub given: Given,
     /// What its hooks read as their `config`, where they have none of their own; an empty one leaves that to `plugin.json`.
     pub config: Object,
     /// Where it was written.
     pub place: Place,
+}
+
+/// What whoever loads a plugin gives it, beside what its package says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Given {
+    /// What it may do, of what it asks for.
+    pub permissions: Permissions,
+    /// What it may use up, in place of what its package says.
+    pub limits: LimitsSaid,
+    /// How long its instances live, in place of what its package says.
+    pub instance: Option<Lifetime>,
+}
+
+impl Given {
+    /// These permissions, and all else at its default.
+    pub fn granting(permissions: Permissions) -> Self {
+        Self { permissions, ..Self::default() }
+    }
+
+    /// The same, with these limits.
+    #[must_use]
+    pub fn within(self, limits: LimitsSaid) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The same, with instances that live so long.
+    #[must_use]
+    pub fn living(self, instance: Lifetime) -> Self {
+        Self { instance: Some(instance), ..self }
+    }
 }
 
 /// What a package's `plugin.json` says.
@@ -170,4 +199,8 @@ pub struct Manifest {
     pub on_error: Option<OnError>,
     /// The permissions it asks for; `None` for a component without a `plugin.json`, which has nowhere to ask.
     pub permissions: Option<Permissions>,
+    /// The limits it asks for; alone they can only lower the defaults.
+    pub limits: LimitsSaid,
+    /// How long its instances live, where its hooks do not say.
+    pub instance: Option<Lifetime>,
 }

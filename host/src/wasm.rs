@@ -7,7 +7,7 @@
 //! - `inspection`, `name`, `imports`: what a file is, from its bytes; `native`, `component`: from bytes to code; `cache`:
 //!   code that was compiled before; `load_error`: why a file is refused; `bindings`: the interface
 //! - `command`: WASI commands, which speak the protocol of shell commands
-//! - `instance`: one call; `limits`: what it may use; `question`, `answer`, `trap`: in and out
+//! - `instance`: one call; `kept`: instances that outlast it; `limits`: what it may use; `question`, `answer`, `trap`: in and out
 //! - `log`, `config`, `state`, `process`, `wasi`: what a guest may import; `allowance`, `folders`,
 //!   `opening`, `way`: what of the machine it was granted
 
@@ -23,6 +23,7 @@ mod folders;
 mod imports;
 mod inspection;
 mod instance;
+mod kept;
 mod limits;
 mod load_error;
 mod log;
@@ -54,9 +55,10 @@ use self::command::Command;
 use self::component::{Compiled, Program, Shelf};
 use self::engine::Room;
 use self::instance::{Deadline, Guest, Instance};
+use self::kept::{Tenant, Turn};
 use self::state::State;
 use crate::ask::{Ask, Asked};
-use crate::hook::CallbackHook;
+use crate::hook::{CallbackHook, Lifetime};
 use crate::id::{PluginName, SessionId};
 use crate::outcome::{Cause, Outcome};
 use crate::plugin::{Allowed, Code, Digest, PluginInfo, Terms};
@@ -67,8 +69,8 @@ pub use self::cache::{CacheError, CompileCache, Stock};
 pub use self::engine::EngineError;
 pub use self::imports::MissingImport;
 pub use self::inspection::{Inspection, Kind};
-pub use self::limits::{Limits, MOST_MEMORY};
 pub use self::load_error::LoadError;
+pub use crate::limits::{Limits, MOST_MEMORY};
 
 /// What these bytes are, without compiling or running them; no engine is started for it.
 ///
@@ -192,7 +194,8 @@ impl Plugins {
         };
         let allowance = Arc::new(allowance);
         let (room, claim) = (Arc::clone(&self.room), self.states.claim(owner));
-        Ok(Arc::new(Plugin { room, claim, compiled, info, limits, allowance }))
+        let tenant = room.kept.tenant();
+        Ok(Arc::new(Plugin { room, tenant, claim, compiled, info, limits, allowance }))
     }
 
     /// What a component says of itself. A WASI command says nothing: that it can be started is all that is known.
@@ -221,6 +224,11 @@ impl Plugins {
         Inspection::of(bytes)
     }
 
+    /// Ends the instances that plugins kept for this session; one that is in use ends with its call.
+    pub fn end_session(&self, session: &SessionId) {
+        self.room.kept.end_session(session);
+    }
+
     /// The version of the plugin interface that this host has.
     pub fn interface_version(&self) -> String {
         component::interface_version()
@@ -236,6 +244,13 @@ struct Plugin {
     limits: Limits,
     allowance: Arc<Allowance>,
     room: Arc<Room>,
+    tenant: Tenant,
+}
+
+impl Drop for Plugin {
+    fn drop(&mut self) {
+        self.room.kept.end_tenant(self.tenant);
+    }
 }
 
 #[async_trait]
@@ -273,8 +288,12 @@ impl Plugin {
         let deadline = Deadline::after(ask.time_limit);
         let guest = Guest::new(self.limits, question::json(&hook.config), self.state(&ask.cx.session));
         let guest = guest.allowed(&self.allowance, ask, deadline);
-        let places = self.compiled.places;
-        let mut instance = match Instance::enter(&self.room, places, self.limits, deadline, guest).await {
+        let turn = match self.turn(hook, ask, deadline).await {
+            Ok(turn) => turn,
+            Err(cause) => return Outcome::NoAnswer(cause).into(),
+        };
+        // Behind the turn: whatever ends this call ends the instance first.
+        let mut instance = match self.instance(turn.as_ref(), deadline, guest).await {
             Ok(instance) => instance,
             Err(cause) => return Outcome::NoAnswer(cause).into(),
         };
@@ -283,16 +302,36 @@ impl Plugin {
             limits::largest_answer(input.tool_input.len() + input.tool_output.as_ref().map_or(0, String::len));
         let said = instance.run(code, &input, &context, largest).await;
         let outcome = said.map_or_else(Outcome::NoAnswer, |said| answer::outcome(said, largest));
-        self.report(outcome, instance.leave())
+        let sound = !matches!(&outcome, Outcome::NoAnswer(cause) if !matches!(cause, Cause::Failed(_)));
+        let asked = self.report(outcome, instance.guest());
+        if let (Some(turn), true) = (turn, sound) {
+            turn.keep(instance.rest());
+        }
+        asked
+    }
+
+    /// The turn with the session's instance, where the hook has such a one.
+    async fn turn(&self, hook: &CallbackHook, ask: &Ask<'_>, deadline: Deadline) -> Result<Option<Turn<'_>>, Cause> {
+        match hook.instance.unwrap_or_default() {
+            Lifetime::Call => Ok(None),
+            Lifetime::Session => self.room.kept.turn(self.tenant, &ask.cx.session, deadline).await.map(Some),
+        }
+    }
+
+    async fn instance(&self, turn: Option<&Turn<'_>>, deadline: Deadline, guest: Guest) -> Result<Instance<'_>, Cause> {
+        match turn.and_then(Turn::take) {
+            Some(body) => Ok(Instance::resume(&self.room, body, deadline, guest)),
+            None => Instance::enter(&self.room, self.compiled.places, self.limits, deadline, guest).await,
+        }
     }
 
     fn state(&self, session: &SessionId) -> State {
         State::Of { states: self.claim.states().clone(), owner: self.claim.owner().clone(), session: session.clone() }
     }
 
-    fn report(&self, outcome: Outcome, guest: Guest) -> Asked {
-        let (log, flood) = guest.log.close();
-        let denied = guest.denials.warnings(self.claim.owner().name.as_str());
+    fn report(&self, outcome: Outcome, guest: &mut Guest) -> Asked {
+        let (log, flood) = std::mem::take(&mut guest.log).close();
+        let denied = std::mem::take(&mut guest.denials).warnings(self.claim.owner().name.as_str());
         Asked { log, warnings: flood.into_iter().chain(denied).collect(), ..outcome.into() }
     }
 }

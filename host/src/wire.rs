@@ -13,6 +13,7 @@ pub mod freecode;
 pub(crate) mod hooks;
 pub mod hooks_json;
 pub mod json;
+pub(crate) mod limits;
 pub(crate) mod path;
 pub(crate) mod permissions;
 pub mod plugin_json;

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use tacklebox::event::{Context, EventName, Object, PreToolUse, ToolCall};
-use tacklebox::hook::{CommandHook, FunctionHook, HookKind, HookSpec};
+use tacklebox::hook::{CommandHook, FunctionHook, HookKind, HookSpec, Lifetime};
 use tacklebox::matching::Matcher;
+use tacklebox::plugin::Given;
 use tacklebox::policy::Trust;
 use tacklebox::source::{Reach, Source};
 use tacklebox::surroundings::Surroundings;
@@ -119,6 +120,17 @@ fn guards(bench: &mut Bench) {
     }
 }
 
+/// What a fresh instance costs beside one that is kept for the session: the difference is what starting the plugin takes.
+fn instances(bench: &mut Bench) {
+    let (cx, fine) = (Context::new("s1"), call("cargo build && ls target"));
+    for (name, lifetime) in [("fresh for each call", Lifetime::Call), ("kept for the session", Lifetime::Session)] {
+        let host = bench.host();
+        let loading = host.load_given(Source::Sdk, GUARD, Reach::Everywhere, Given::default().living(lifetime));
+        bench.tokio.block_on(loading).unwrap();
+        bench.case("an instance of no-rm-rf.wasm", name, async || drop(host.pre_tool_use(&fine, &cx).await));
+    }
+}
+
 /// What hooks cost that are not asked.
 fn nobody_asked(bench: &mut Bench) {
     let never = || FunctionHook::gate("never asked", |_, _, _| false);
@@ -169,6 +181,7 @@ fn loading(bench: &mut Bench) {
 fn main() {
     let mut bench = Bench::new();
     guards(&mut bench);
+    instances(&mut bench);
     nobody_asked(&mut bench);
     coming_and_going(&mut bench);
     loading(&mut bench);

@@ -419,7 +419,7 @@ fn what_is_trusted_of_a_plugin_is_all_that_it_is_made_of() {
     changed("project/kit/hooks/hooks.json", pre_tool_use([guard("other", "x")]).to_string().as_bytes());
     let edits: [&dyn Fn(&mut Value); 6] = [
         &|s| s["plugins"]["kit"]["grant"] = json!({"env": ["A"]}),
-        &|s| s["plugins"]["kit"]["limits"] = json!({"memory": 1}),
+        &|s| s["plugins"]["kit"]["limits"] = json!({"memoryMiB": 1}),
         &|s| s["plugins"]["kit"]["config"] = json!({"a": 1}),
         &|s| s["plugins"] = json!({"other": {"path": "../kit"}}),
         &|s| s["disabled"] = json!(["script"]),

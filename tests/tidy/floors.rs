@@ -10,7 +10,10 @@ use crate::{assert_broken, assert_clean};
 /// From the ground up.
 const FLOORS: [(&str, &[&str]); 7] = [
     ("words", &["diagnostic", "event", "id", "outcome", "source", "surroundings", "text"]),
-    ("rules", &["ask", "hook", "matching", "permission", "plugin", "policy", "port", "record", "report", "wire"]),
+    (
+        "rules",
+        &["ask", "hook", "limits", "matching", "permission", "plugin", "policy", "port", "record", "report", "wire"],
+    ),
     ("state", &["aside", "bus", "once", "registry", "session", "settings", "trust"]),
     ("effects", &["executor", "process", "provider", "sink", "wasm", "watch"]),
     ("conduct", &["dispatch", "gate"]),

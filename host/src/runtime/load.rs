@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, printable};
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Reading, Revision, SessionId};
 use crate::permission::Permissions;
-use crate::plugin::{Code, Digest};
+use crate::plugin::{Code, Digest, Given};
 use crate::registry::{Change, Disabled, Dropped, Hook, NewHook, Waiting};
 use crate::settings;
 use crate::source::{Reach, Source};
@@ -204,7 +204,7 @@ impl Runtime {
     ///
     /// Where anything about it cannot be loaded; then nothing has changed.
     pub async fn load(&self, source: Source, path: impl AsRef<Path>, reach: Reach) -> Result<Loaded, LoadError> {
-        self.load_granted(source, path, reach, Permissions::default()).await
+        self.load_given(source, path, reach, Given::default()).await
     }
 
     /// The same, and what it has of components is granted what `grant` says of what its `plugin.json` asks for. Without a
@@ -223,16 +223,32 @@ impl Runtime {
         reach: Reach,
         grant: Permissions,
     ) -> Result<Loaded, LoadError> {
+        self.load_given(source, path, reach, Given::granting(grant)).await
+    }
+
+    /// The same, and the plugin is given limits and a life of its instances as well. What is given stands before what its
+    /// `plugin.json` says.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::load`].
+    pub async fn load_given(
+        &self,
+        source: Source,
+        path: impl AsRef<Path>,
+        reach: Reach,
+        given: Given,
+    ) -> Result<Loaded, LoadError> {
         if self.is_shut_down() {
             return Err(LoadError::ShutDown);
         }
         let path = std::path::absolute(path.as_ref())
             .map_err(|error| LoadError::Read { path: path.as_ref().to_owned(), error })?;
         let reads = Reads::default();
-        let (hooks, mut diagnostics) = self.unpack(&source, &path, &grant, &reads).await?;
+        let (hooks, mut diagnostics) = self.unpack(&source, &path, &given, &reads).await?;
         self.say(&diagnostics);
         let count = hooks.len();
-        let mut laden = Laden { source, path, reach, grant, generation: Generation(0), files: reads.into_prints() };
+        let mut laden = Laden { source, path, reach, given, generation: Generation(0), files: reads.into_prints() };
         let applied = taken(self.apply(Change::Replace { key: laden.key(), reach: laden.reach.clone(), hooks }))?;
         laden.generation = applied.generation;
         self.loading.origins.loaded(laden);
@@ -252,11 +268,11 @@ impl Runtime {
         &self,
         source: &Source,
         path: &Path,
-        grant: &Permissions,
+        given: &Given,
         reads: &Reads,
     ) -> Result<(Vec<NewHook>, Vec<Diagnostic>), LoadError> {
         let files = reads.whole(path, &self.events)?;
-        let (ready, mut said) = files.ready(self, path, source, grant).await?;
+        let (ready, mut said) = files.ready(self, path, source, given).await?;
         said.extend(ready.iter().filter(|hook| hook.code.is_none()).flat_map(|hook| self.doubts(&hook.spec)));
         let hook = |Ready { spec, code }| NewHook { code, ..NewHook::new(spec, source.clone()) };
         Ok((ready.into_iter().map(hook).collect(), said))
@@ -331,7 +347,7 @@ impl Runtime {
         reads: &Reads,
         said: &mut Vec<Diagnostic>,
     ) -> Vec<NewHook> {
-        let mut packages: HashMap<(Source, PathBuf, Permissions), Result<Arc<Package>, String>> = HashMap::new();
+        let mut packages: HashMap<(Source, PathBuf, Given), Result<Arc<Package>, String>> = HashMap::new();
         let mut equipped = Vec::new();
         for (source, mut spec) in hooks {
             said.extend(self.doubts(&spec));
@@ -347,7 +363,8 @@ impl Runtime {
                     continue;
                 }
             };
-            let key = (source.clone(), callback.plugin.clone(), callback.grant.clone());
+            let given = Given::granting(callback.grant.clone()).within(callback.limits);
+            let key = (source.clone(), callback.plugin.clone(), given);
             if !packages.contains_key(&key) {
                 let loaded = self.package(standing, &key.1, &source, &key.2, reads).await;
                 said.extend(loaded.iter().flat_map(|package| &package.said).cloned());
@@ -356,6 +373,7 @@ impl Runtime {
             match &packages[&key] {
                 Ok(package) => {
                     package.complete(&mut spec);
+                    said.extend(package.never_kept(&spec));
                     equipped.push(NewHook::answered_by(spec, source, package.code.clone()));
                 }
                 Err(why) => equipped.push(self.unequipped(spec, source, why, said)),
@@ -370,14 +388,14 @@ impl Runtime {
         standing: &Standing,
         path: &Path,
         source: &Source,
-        grant: &Permissions,
+        given: &Given,
         reads: &Reads,
     ) -> Result<Package, String> {
         let files = match standing.plugin(source, path) {
             Some(files) => files?,
             None => reads.package(path, &self.events).map_err(|error| error.to_string())?,
         };
-        Package::of(files, &self.loading.sandbox, path, source, grant).await.map_err(|error| error.to_string())
+        Package::of(files, &self.loading.sandbox, path, source, given).await.map_err(|error| error.to_string())
     }
 
     /// A guard is not lost because its plugin cannot be read: the one that answered so far goes on, and where none did,

@@ -9,8 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::event::Events;
 use crate::id::Generation;
-use crate::permission::Permissions;
-use crate::plugin::Digest;
+use crate::plugin::{Digest, Given};
 use crate::registry::SetKey;
 use crate::source::{Reach, Source};
 
@@ -104,7 +103,7 @@ pub(super) struct Laden {
     pub(super) source: Source,
     pub(super) path: PathBuf,
     pub(super) reach: Reach,
-    pub(super) grant: Permissions,
+    pub(super) given: Given,
     /// The generation of its set; another one is not its own any more.
     pub(super) generation: Generation,
     pub(super) files: Prints,

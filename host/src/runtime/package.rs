@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Events, Object};
-use crate::hook::{CallbackHook, HookKind, HookSpec};
+use crate::hook::{CallbackHook, HookKind, HookSpec, Lifetime};
 use crate::id::PluginName;
-use crate::permission::Permissions;
-use crate::plugin::{Code, Digest, Manifest};
+use crate::plugin::{Code, Digest, Given, Manifest};
 use crate::source::Source;
 use crate::wire::plugin_json;
 
@@ -94,27 +93,29 @@ pub(super) struct Package {
     pub(super) path: PathBuf,
     pub(super) code: Arc<dyn Code>,
     pub(super) manifest: Manifest,
-    grant: Permissions,
+    given: Given,
     pub(super) said: Vec<Diagnostic>,
 }
 
 impl Package {
-    /// Loads what was read from `path`, and grants it what `grant` says.
+    /// Loads what was read from `path`, with what it was given.
     pub(super) async fn of(
         files: PackageFiles,
         sandbox: &Sandbox,
         path: &Path,
         source: &Source,
-        grant: &Permissions,
+        given: &Given,
     ) -> Result<Self, LoadError> {
         let PackageFiles { manifest, component, diagnostics: mut said, folder: package, .. } = files;
         let otherwise = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let loaded =
-            sandbox.load(&component, source, &manifest, Packed { package, otherwise: otherwise.into() }, grant).await;
+            sandbox.load(&component, source, &manifest, Packed { package, otherwise: otherwise.into() }, given).await;
         let code = loaded.map_err(|error| LoadError::Plugin { path: manifest.component.clone(), error })?;
         let place = || Place::file(path);
         said.extend(code.allowed().doubts.iter().map(|doubt| Diagnostic::warning(place(), doubt)));
-        Ok(Self { path: path.to_owned(), code, manifest, grant: grant.clone(), said })
+        let missing = given.limits.missing(manifest.limits);
+        said.extend(missing.into_iter().map(|what| Diagnostic::warning(place(), what)));
+        Ok(Self { path: path.to_owned(), code, manifest, given: given.clone(), said })
     }
 
     /// The hooks it brings when it is loaded whole: those of its `plugin.json`, else those that it asks for itself.
@@ -125,7 +126,7 @@ impl Package {
             None if !self.code.describes_itself() => return Err(LoadError::NoHooks { path: self.path.clone() }),
             None => {
                 let Manifest { config, .. } = &self.manifest;
-                let wants = Wants { events, file: &self.path, config, grant: &self.grant };
+                let wants = Wants { events, file: &self.path, config, grant: &self.given.permissions };
                 let mut specs = Vec::new();
                 for wanted in &self.code.info().hooks {
                     let (spec, new) = wants
@@ -140,6 +141,7 @@ impl Package {
         };
         for spec in &mut specs {
             self.complete(spec);
+            said.extend(self.never_kept(spec));
         }
         Ok((specs, said))
     }
@@ -160,12 +162,24 @@ impl Package {
         spec.on_error = spec.on_error.or(self.manifest.on_error).or(described.and_then(|hook| hook.on_error));
         let waiting = self.code.allowed().waits.then_some(WITH_PROGRAMS);
         spec.timeout = spec.timeout.or(described.and_then(|hook| hook.timeout)).or(waiting);
-        if let HookKind::Callback(CallbackHook { config, grant, .. }) = &mut spec.kind {
+        if let HookKind::Callback(CallbackHook { config, grant, limits, instance, .. }) = &mut spec.kind {
             if config.is_empty() {
                 *config = self.manifest.config.clone();
             }
-            grant.clone_from(&self.grant);
+            grant.clone_from(&self.given.permissions);
+            *limits = self.given.limits.over(self.manifest.limits);
+            *instance = self.given.instance.or(*instance).or(self.manifest.instance);
         }
+    }
+
+    /// A doubt about a hook whose instance cannot be kept, since a WASI command ends with its call.
+    pub(super) fn never_kept(&self, spec: &HookSpec) -> Option<Diagnostic> {
+        let HookKind::Callback(callback) = &spec.kind else { return None };
+        let in_vain = callback.instance == Some(Lifetime::Session) && !self.code.describes_itself();
+        in_vain.then(|| {
+            let message = "`instance` is ignored: a WASI command is started anew for each call";
+            Diagnostic::warning(spec.place.clone(), message)
+        })
     }
 
     fn described(&self, spec: &HookSpec) -> Option<&crate::plugin::WantedHook> {

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::package::Packed;
 use crate::id::SessionId;
-use crate::permission::Permissions;
-use crate::plugin::{Code, Manifest, Terms};
+use crate::limits::Limits;
+use crate::plugin::{Code, Given, Manifest, Terms};
 use crate::session::PluginStates;
 use crate::source::Source;
 use crate::surroundings::Surroundings;
-use crate::wasm::{CompileCache, EngineError, Limits, LoadError, Owner, Plugins};
+use crate::wasm::{CompileCache, EngineError, LoadError, Owner, Plugins};
 
 /// Loads plugins.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Sandbox {
         Self { cache: compile_cache.map(CompileCache::at), surroundings, states, plugins }
     }
 
-    /// Makes a plugin of a file's bytes, which is granted what stands in both its manifest and `grant`. It is called as its
+    /// Makes a plugin of a file's bytes, with what it was `given` of what its manifest asks for. It is called as its
     /// manifest says, else as it calls itself, else as it is packed.
     pub(super) async fn load(
         &self,
@@ -48,21 +48,23 @@ impl Sandbox {
         source: &Source,
         manifest: &Manifest,
         packed: Packed,
-        grant: &Permissions,
+        given: &Given,
     ) -> Result<Arc<dyn Code>, PluginError> {
         let terms = Terms {
             requested: manifest.permissions.clone(),
-            granted: grant.clone(),
+            granted: given.permissions.clone(),
             package: packed.package,
             surroundings: self.surroundings.clone(),
         };
         let owner = Owner::new(source.clone()).on(terms).otherwise(packed.otherwise);
         let owner = Owner { name: manifest.name.clone(), ..owner };
-        Ok(self.plugins()?.load(bytes, owner, Limits::default()).await?)
+        Ok(self.plugins()?.load(bytes, owner, Limits::from(given.limits.over(manifest.limits))).await?)
     }
 
-    /// Forgets what plugins kept for a session that has ended.
+    /// Forgets what plugins kept for a session that has ended, and what was kept of them.
     pub(super) fn end_session(&self, session: &SessionId) {
+        let plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        plugins.into_iter().for_each(|plugins| plugins.end_session(session));
         self.states.end_session(session);
     }
 

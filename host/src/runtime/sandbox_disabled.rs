@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::id::SessionId;
-use crate::permission::Permissions;
-use crate::plugin::{Code, Manifest};
+use crate::plugin::{Code, Given, Manifest};
 use crate::source::Source;
 use crate::surroundings::Surroundings;
 
@@ -35,7 +34,7 @@ impl Sandbox {
         _: &Source,
         _: &Manifest,
         _: Packed,
-        _: &Permissions,
+        _: &Given,
     ) -> Result<Arc<dyn Code>, PluginError> {
         Err(PluginError::Disabled)
     }

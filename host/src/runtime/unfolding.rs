@@ -115,7 +115,7 @@ impl Runtime {
             _ => None,
         });
         let files = files.told_by_settings(plugin, file.default_on_error).beside(&plugin.path, entries);
-        let ready = files.ready(self, &plugin.path, &source, &plugin.grant).await;
+        let ready = files.ready(self, &plugin.path, &source, &plugin.given).await;
         ready.map_err(|error| error.to_string())
     }
 
@@ -148,7 +148,7 @@ impl Runtime {
     fn as_before(&self, mut spec: HookSpec, source: &Source, plugin: &WholePlugin, loaded: bool, why: &str) -> NewHook {
         let mut goes_on = loaded && !of_project(source);
         if let HookKind::Callback(callback) = &mut spec.kind {
-            callback.grant.clone_from(&plugin.grant);
+            callback.grant.clone_from(&plugin.given.permissions);
             goes_on = false;
         }
         if let Some(code) = self.answered_before(&spec, source) {

@@ -36,12 +36,8 @@ impl Wants<'_> {
     pub(super) fn spec(&self, wanted: &WantedHook) -> Result<(HookSpec, Vec<Diagnostic>), Unfit> {
         let unfit = |why: String| Unfit { hook: wanted.name.clone(), why };
         let event = self.events.named(&wanted.event).ok_or_else(|| unfit(self.no_such_event(&wanted.event)))?;
-        let callback = CallbackHook {
-            plugin: self.file.to_owned(),
-            function: None,
-            config: self.config.clone(),
-            grant: self.grant.clone(),
-        };
+        let (config, grant) = (self.config.clone(), self.grant.clone());
+        let callback = CallbackHook { config, grant, ..CallbackHook::new(self.file) };
         let mut spec = HookSpec::new(event, wanted.name.as_str(), HookKind::Callback(callback));
         spec.timeout = wanted.timeout;
         spec.once = wanted.once;

@@ -86,7 +86,7 @@ impl Runtime {
     async fn renew(&self, package: Laden) {
         let _turn = self.loading.turn.lock().await;
         let reads = Reads::default();
-        let unpacked = self.unpack(&package.source, &package.path, &package.grant, &reads).await;
+        let unpacked = self.unpack(&package.source, &package.path, &package.given, &reads).await;
         let files = reads.into_prints();
         let (hooks, said) = match unpacked {
             Ok(unpacked) => unpacked,

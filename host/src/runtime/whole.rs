@@ -11,8 +11,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::event::Events;
 use crate::hook::{HookKind, HookSpec, OnError};
-use crate::permission::Permissions;
-use crate::plugin::{Code, Digest, WholePlugin};
+use crate::plugin::{Code, Digest, Given, WholePlugin};
 use crate::source::Source;
 use crate::trust::PluginFiles;
 use crate::wire::hooks_json;
@@ -195,19 +194,19 @@ impl WholeFiles {
         host: &Runtime,
         path: &Path,
         source: &Source,
-        grant: &Permissions,
+        given: &Given,
     ) -> Result<(Vec<Ready>, Vec<Diagnostic>), LoadError> {
         let Self { plugin, hooks, named, own_hooks } = self;
         let (mut said, mut ready) = (Vec::new(), Vec::new());
         let mut components: HashMap<PathBuf, Arc<Package>> = HashMap::new();
         let sandbox = &host.loading.sandbox;
         for (at, files) in named {
-            let package = Package::of(files, sandbox, &at, source, grant).await?;
+            let package = Package::of(files, sandbox, &at, source, given).await?;
             said.extend(package.said.iter().cloned());
             components.insert(at, Arc::new(package));
         }
         let plugin = match plugin {
-            Some(files) => Some(Arc::new(Package::of(files, sandbox, path, source, grant).await?)),
+            Some(files) => Some(Arc::new(Package::of(files, sandbox, path, source, given).await?)),
             None => None,
         };
         for mut spec in hooks.into_iter().flat_map(|file| {
@@ -305,8 +304,7 @@ mod tests {
         let plugin = WholePlugin {
             name: "given".into(),
             path: folder.path().to_owned(),
-            grant: Permissions::default(),
-            limits: Default::default(),
+            given: Given::default(),
             config: [("b".to_owned(), 2.into())].into_iter().collect(),
             place: Place::default(),
         };

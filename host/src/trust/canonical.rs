@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 use super::brought::{BroughtHook, BroughtPlugin};
 use super::named::{NamedFile, Root};
 use crate::hook::{
-    CallbackHook, CommandHook, HookEnv, HookKind, HookSpec, InjectHook, OnCut, OnError, PromptHook, Shell,
+    CallbackHook, CommandHook, HookEnv, HookKind, HookSpec, InjectHook, Lifetime, OnCut, OnError, PromptHook, Shell,
 };
+use crate::limits::LimitsSaid;
 use crate::matching::Dialect;
 use crate::permission::{Folder, Folders, Permissions, Start};
-use crate::plugin::WholePlugin;
+use crate::plugin::{Given, WholePlugin};
 
 /// The first line: a change of the form is a change of every digest.
 pub(super) const HEAD: &str = "tacklebox trust 1\n";
@@ -56,13 +57,15 @@ pub(super) fn line(hook: &BroughtHook, root: &Root) -> String {
 /// The line of a plugin that is loaded whole, without its end.
 pub(super) fn plugin_line(brought: &BroughtPlugin, root: &Root) -> String {
     let BroughtPlugin { source, plugin, on_error, disabled, files: found, hooks } = brought;
-    let WholePlugin { name, path, grant, limits, config, place: _ } = plugin;
+    let WholePlugin { name, path, given, config, place: _ } = plugin;
+    let Given { permissions, limits, instance } = given;
     json!({
         "source": source.to_string(),
         "plugin": name.as_str(),
         "path": root.seen(path).to_string_lossy(),
-        "grant": granted(grant, root),
-        "limits": limits,
+        "grant": granted(permissions, root),
+        "limits": limited(limits),
+        "instance": instance.map(Lifetime::as_str),
         "config": config,
         "onError": on_error.map(silence),
         "disabled": disabled,
@@ -87,7 +90,7 @@ fn silence(meaning: OnError) -> &'static str {
 fn runs(kind: &HookKind, root: &Root) -> Value {
     match kind {
         HookKind::Command(command) => command_line(command, root),
-        HookKind::Callback(CallbackHook { plugin, function, config, grant }) => {
+        HookKind::Callback(CallbackHook { plugin, function, config, grant, limits, instance }) => {
             let mut line = json!({
                 "plugin": root.seen(plugin).to_string_lossy(),
                 "function": function,
@@ -97,6 +100,12 @@ fn runs(kind: &HookKind, root: &Root) -> Value {
             if !grant.is_empty() {
                 line["grant"] = granted(grant, root);
             }
+            if !limits.is_empty() {
+                line["limits"] = limited(limits);
+            }
+            if let Some(instance) = instance {
+                line["instance"] = instance.as_str().into();
+            }
             line
         }
         HookKind::Inject(InjectHook { text }) => json!({ "text": text }),
@@ -104,6 +113,12 @@ fn runs(kind: &HookKind, root: &Root) -> Value {
         // Code of the embedder's own does not come from a project.
         HookKind::Function(_) => Value::Null,
     }
+}
+
+fn limited(limits: &LimitsSaid) -> Value {
+    let LimitsSaid { memory, table_elements, processor } = limits;
+    let nanos = processor.map(|processor| processor.as_nanos().to_string());
+    json!({ "memory": memory, "tableElements": table_elements, "processorNanos": nanos })
 }
 
 fn granted(grant: &Permissions, root: &Root) -> Value {

@@ -18,11 +18,12 @@ use super::Plugin;
 use super::component::Compiled;
 use super::engine::Room;
 use super::instance::{Deadline, Guest, Instance};
-use super::limits::{DESCRIBE_TIME, HANDED_OVER, Limits};
+use super::limits::{DESCRIBE_TIME, HANDED_OVER};
 use super::load_error::LoadError;
 use super::native::Native;
 use crate::ask::{Ask, Asked};
 use crate::hook::CallbackHook;
+use crate::limits::Limits;
 use crate::outcome::{Cause, Outcome};
 use crate::wire::freecode::{self, Speaker};
 use crate::wire::process::{Ended, Exit};
@@ -142,12 +143,12 @@ impl Plugin {
         };
         // What echoes all that it was told writes no more at once than it may.
         let ended = instance.execute(command, HANDED_OVER.max(given.size().saturating_mul(4))).await;
-        let guest = instance.leave();
+        let mut guest = instance.leave();
         let ended = ended.map(|code| Ended { exit: Exit::Code(code), stdout: stdout.close(), stderr: stderr.close() });
-        self.read_command(ask, ended, guest, &stderr)
+        self.read_command(ask, ended, &mut guest, &stderr)
     }
 
-    fn read_command(&self, ask: &Ask<'_>, ended: Result<Ended, Cause>, mut guest: Guest, stderr: &Pipe) -> Asked {
+    fn read_command(&self, ask: &Ask<'_>, ended: Result<Ended, Cause>, guest: &mut Guest, stderr: &Pipe) -> Asked {
         match ended {
             Ok(ended) => {
                 let event = &ask.event.name;

@@ -14,11 +14,12 @@ use super::engine::Room;
 use super::inspection::{Inspection, Kind};
 use super::instance::{Deadline, Guest, Instance};
 use super::limits::{
-    ANSWER, DESCRIBE_TIME, Limits, MOST_CORE_INSTANCES, MOST_HOOKS, MOST_INSTANCES, MOST_MEMORIES, MOST_TABLES,
+    ANSWER, DESCRIBE_TIME, MOST_CORE_INSTANCES, MOST_HOOKS, MOST_INSTANCES, MOST_MEMORIES, MOST_TABLES,
 };
 use super::load_error::LoadError;
 use super::native::{Form, Native};
 use super::{answer, panicked};
+use crate::limits::Limits;
 use crate::outcome::{Cause, Limit};
 use crate::plugin::{Digest, PluginInfo};
 

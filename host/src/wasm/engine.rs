@@ -10,9 +10,11 @@ use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, Po
 use super::bindings::Plugin;
 use super::command::preview1;
 use super::instance::Guest;
-use super::limits::{MOST_CORE_INSTANCES, MOST_MEMORY, MOST_TABLES, STACK};
-use super::places::Places;
+use super::kept::Kept;
+use super::limits::{MOST_CORE_INSTANCES, MOST_TABLES, STACK};
+use super::places::{NoPlace, Place, Places};
 use super::ticker::Ticker;
+use crate::limits::{MOST_MEMORY, MOST_TABLE_ELEMENTS};
 
 /// How many instances there may be at a time.
 const PLACES: u32 = 64;
@@ -48,6 +50,7 @@ pub(super) struct Room {
     pub(super) engine: Engine,
     pub(super) ticker: Ticker,
     pub(super) places: Places,
+    pub(super) kept: Kept,
     linker: Linker<Guest>,
     linker_with_wasi: Linker<Guest>,
     module_linker: wasmtime::Linker<Guest>,
@@ -71,7 +74,23 @@ impl Room {
         super::wasi::link(&mut linker_with_wasi).map_err(|error| EngineError::engine(&error))?;
         let module_linker = preview1::linker(&engine).map_err(|error| EngineError::engine(&error))?;
         let ticker = Ticker::start(engine.weak())?;
-        Ok(Self { engine, ticker, places: Places::new(places, queue), linker, linker_with_wasi, module_linker })
+        Ok(Self {
+            engine,
+            ticker,
+            places: Places::new(places, queue),
+            kept: Kept::new(places / 2),
+            linker,
+            linker_with_wasi,
+            module_linker,
+        })
+    }
+
+    /// Waits for `wanted` places; instances that rest give theirs up before anybody waits.
+    pub(super) async fn place(&self, wanted: u32) -> Result<Place, NoPlace> {
+        if !self.places.has(wanted) {
+            self.kept.make_room(wanted);
+        }
+        self.places.take(wanted).await
     }
 
     /// The linker for a component: WASI is there for those alone that ask for it.
@@ -101,7 +120,7 @@ fn pooled(places: u32) -> wasmtime::Result<Engine> {
         .total_stacks(places)
         // Address space alone: what a guest may use is for its ledger to say.
         .max_memory_size(MOST_MEMORY)
-        .table_elements(super::Limits::default().table_elements)
+        .table_elements(MOST_TABLE_ELEMENTS)
         .max_tables_per_module(MOST_TABLES)
         .max_component_instance_size(INSTANCE_SIZE)
         .max_core_instance_size(INSTANCE_SIZE)

@@ -1,6 +1,7 @@
-//! One fresh instance of a plugin: made for one call, held to its limits, and gone with it.
+//! One instance of a plugin: made for one call, held to its limits, and gone with it; or kept between the calls of a
+//! session, and then each call has all of the host's side anew.
 //!
-//! Whatever goes wrong within comes back as a [`Cause`]; the next call has an instance of its own.
+//! Whatever goes wrong within comes back as a [`Cause`], and ends the instance. Which are kept is for `kept` to say.
 
 use std::fmt;
 use std::future::Future;
@@ -13,10 +14,10 @@ use wasmtime::{Store, StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::p1::WasiP1Ctx;
 
 use super::allowance::Allowance;
-use super::bindings::{HookContext, HookInput, HookResult, PluginInfo, PluginPre, types};
+use super::bindings::{HookContext, HookInput, HookResult, Plugin, PluginInfo, PluginPre, types};
 use super::command::Command;
 use super::engine::Room;
-use super::limits::{ANSWER, HANDED_OVER, Ledger, Limits};
+use super::limits::{ANSWER, HANDED_OVER, Ledger};
 use super::log::Log;
 use super::places::Place;
 use super::process::{Denials, Until};
@@ -25,6 +26,7 @@ use super::ticker::Meter;
 use super::trap;
 use super::wasi::{Clock, Wasi};
 use crate::ask::{Ask, Lease};
+use crate::limits::Limits;
 use crate::outcome::Cause;
 use crate::surroundings::Surroundings;
 
@@ -86,6 +88,14 @@ impl Guest {
         }
     }
 
+    /// Becomes the guest of another call: it keeps what is the instance's own, and nothing that belonged to a call.
+    fn becomes(&mut self, next: Self) {
+        let before = std::mem::replace(self, next);
+        self.ledger = before.ledger.for_another_call();
+        self.wasi = before.wasi;
+        self.preview1 = before.preview1;
+    }
+
     /// One that is asked to describe itself: nothing can be kept, and time stands still.
     pub(super) fn describing(limits: Limits) -> Self {
         Self { clock: Clock::Fixed, ..Self::new(limits, "{}".into(), State::None) }
@@ -108,6 +118,11 @@ impl Deadline {
         let now = Instant::now();
         Self { at: now.checked_add(limit).unwrap_or(now + FAR), limit }
     }
+
+    /// When that is.
+    pub(super) fn at(self) -> Instant {
+        self.at
+    }
 }
 
 /// The guest has used up its processor time.
@@ -122,16 +137,36 @@ impl fmt::Display for OutOfTime {
 
 impl std::error::Error for OutOfTime {}
 
-/// A fresh instance, with all that belongs to its call.
-pub(super) struct Instance<'a> {
-    room: &'a Room,
+/// What of an instance can outlast a call.
+pub(super) struct Body {
     store: Store<Guest>,
+    /// Made when it is first asked.
+    plugin: Option<Plugin>,
     meter: Arc<Meter>,
     limits: Limits,
+    places: u32,
+    // Last: the place is free when the store is gone.
+    _place: Place,
+}
+
+impl Body {
+    /// How many places it takes.
+    pub(super) fn places(&self) -> u32 {
+        self.places
+    }
+
+    #[cfg(test)]
+    pub(super) fn charge(&self, time: Duration) {
+        self.meter.charge(time);
+    }
+}
+
+/// An instance, with all that belongs to its call.
+pub(super) struct Instance<'a> {
+    room: &'a Room,
+    body: Body,
     deadline: Deadline,
     largest_answer: usize,
-    // Last: the place is free when the store is gone.
-    _place: Place<'a>,
 }
 
 impl<'a> Instance<'a> {
@@ -143,24 +178,33 @@ impl<'a> Instance<'a> {
         deadline: Deadline,
         guest: Guest,
     ) -> Result<Self, Cause> {
-        let place = match timeout_at(deadline.at, room.places.take(places)).await {
+        let place = match timeout_at(deadline.at, room.place(places)).await {
             Ok(taken) => taken,
             Err(Elapsed { .. }) => Err(room.places.full()),
         };
         let place = place.map_err(|none| Cause::CouldNotStart(none.to_string()))?;
         let meter = Arc::new(Meter::new());
         let store = store(room, guest, &meter, limits.processor);
-        Ok(Self { room, store, meter, limits, deadline, largest_answer: ANSWER, _place: place })
+        let body = Body { store, plugin: None, meter, limits, places, _place: place };
+        Ok(Self { room, body, deadline, largest_answer: ANSWER })
+    }
+
+    /// The same with an instance that was kept: what it has in memory is there, and the host's side is `guest`'s.
+    pub(super) fn resume(room: &'a Room, mut body: Body, deadline: Deadline, guest: Guest) -> Self {
+        body.store.data_mut().becomes(guest);
+        body.store.set_epoch_deadline(1);
+        body.meter.start_anew();
+        Self { room, body, deadline, largest_answer: ANSWER }
     }
 
     /// What the plugin says of itself.
     pub(super) async fn describe(&mut self, code: &PluginPre<Guest>) -> Result<PluginInfo, Cause> {
-        let store = &mut self.store;
+        let store = &mut self.body.store;
         let work = async move {
             let plugin = code.instantiate_async(&mut *store).await?;
             plugin.tacklebox_hooks_callback().call_describe(&mut *store).await
         };
-        let ended = in_time(self.room, &self.meter, self.deadline, work).await;
+        let ended = in_time(self.room, &self.body.meter, self.deadline, work).await;
         self.ended(ended)
     }
 
@@ -173,38 +217,56 @@ impl<'a> Instance<'a> {
         largest: usize,
     ) -> Result<Result<HookResult, String>, Cause> {
         self.largest_answer = largest;
-        self.store.set_hostcall_fuel(HANDED_OVER.max(largest.saturating_mul(4)));
-        let store = &mut self.store;
+        let Body { store, plugin, meter, .. } = &mut self.body;
+        store.set_hostcall_fuel(HANDED_OVER.max(largest.saturating_mul(4)));
         let work = async move {
-            let plugin = code.instantiate_async(&mut *store).await?;
+            let plugin = match plugin {
+                Some(plugin) => plugin,
+                None => plugin.insert(code.instantiate_async(&mut *store).await?),
+            };
             plugin.tacklebox_hooks_callback().call_run(&mut *store, input, context).await
         };
-        let ended = in_time(self.room, &self.meter, self.deadline, work).await;
+        let ended = in_time(self.room, meter, self.deadline, work).await;
         self.ended(ended)
     }
 
     /// Whether a WASI command can be made an instance of; it is not run.
     pub(super) async fn try_out(&mut self, command: &Command) -> Result<(), Cause> {
-        let made = in_time(self.room, &self.meter, self.deadline, command.instantiate(&mut self.store)).await;
+        let made = in_time(self.room, &self.body.meter, self.deadline, command.instantiate(&mut self.body.store)).await;
         self.ended(made)
     }
 
     /// Runs a WASI command: its exit code. It may hand over `most` bytes at once.
     pub(super) async fn execute(&mut self, command: &Command, most: usize) -> Result<i32, Cause> {
-        self.store.set_hostcall_fuel(most);
-        let ended = in_time(self.room, &self.meter, self.deadline, command.run(&mut self.store)).await;
+        self.body.store.set_hostcall_fuel(most);
+        let ended = in_time(self.room, &self.body.meter, self.deadline, command.run(&mut self.body.store)).await;
         self.ended(ended)
     }
 
     /// What the host kept for it; the instance is gone.
     pub(super) fn leave(self) -> Guest {
-        self.store.into_data()
+        self.body.store.into_data()
+    }
+
+    /// What the host keeps for it.
+    pub(super) fn guest(&mut self) -> &mut Guest {
+        self.body.store.data_mut()
+    }
+
+    /// What can be kept of it for another call: nothing that belongs to this one. None where it reached a limit, although
+    /// it went on and answered, where its memory is running out, and where others wait for its place.
+    pub(super) fn rest(self) -> Option<Body> {
+        let Self { room, mut body, .. } = self;
+        let ledger = &body.store.data().ledger;
+        let spent = ledger.denied().is_some() || ledger.is_running_out();
+        body.store.data_mut().becomes(Guest::new(body.limits, String::new(), State::None));
+        (!spent && !room.places.are_waited_for()).then_some(body)
     }
 
     fn ended<T>(&self, ended: Result<wasmtime::Result<T>, Elapsed>) -> Result<T, Cause> {
         match ended {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(trap::cause(&error, self.store.data(), &self.limits, self.largest_answer)),
+            Ok(Err(error)) => Err(trap::cause(&error, self.body.store.data(), &self.body.limits, self.largest_answer)),
             Err(Elapsed { .. }) => Err(Cause::TimedOut(self.deadline.limit)),
         }
     }

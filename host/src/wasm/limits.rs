@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use wasmtime::ResourceLimiter;
 
+use crate::limits::Limits;
 use crate::outcome::Limit;
 
 /// The largest component file, in bytes.
@@ -29,35 +30,6 @@ pub(super) const STACK: usize = 512 << 10;
 pub(super) const ANSWER: usize = 1 << 20;
 /// How much a guest may hand to the host at once, in bytes, where an answer may not be larger.
 pub(super) const HANDED_OVER: usize = 16 << 20;
-/// The most memory that a plugin can be given, in bytes.
-pub const MOST_MEMORY: usize = 1 << 30;
-
-/// The limits that whoever loads a plugin can set; what is set too high counts as the most there is. The runtime takes
-/// the defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Linear memory, in bytes, of all memories together. 64 MiB; at most [`MOST_MEMORY`].
-    pub memory: usize,
-    /// Elements of all tables together. 20,000, which is also the most.
-    pub table_elements: usize,
-    /// Processor time of a call. 5 s.
-    pub processor: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { memory: 64 << 20, table_elements: 20_000, processor: Duration::from_secs(5) }
-    }
-}
-
-impl Limits {
-    /// The same, where more was asked for than can be given.
-    pub(super) fn bounded(self) -> Self {
-        let table_elements = self.table_elements.min(Self::default().table_elements);
-        Self { memory: self.memory.min(MOST_MEMORY), table_elements, ..self }
-    }
-}
-
 /// How large each string of an answer may be, for an input of so many bytes.
 pub(super) fn largest_answer(input: usize) -> usize {
     ANSWER.max(input.saturating_mul(2))
@@ -76,6 +48,17 @@ impl Ledger {
     /// With nothing taken.
     pub(super) fn new(limits: Limits) -> Self {
         Self { limits, memory: 0, table_elements: 0, denied: None }
+    }
+
+    /// The same for another call of the same instance: what is taken stays taken, and what was denied is over.
+    pub(super) fn for_another_call(self) -> Self {
+        Self { denied: None, ..self }
+    }
+
+    /// Whether more than half of its memory is taken. What is never given back adds up from call to call, and the call
+    /// that reached the limit would be without an answer.
+    pub(super) fn is_running_out(&self) -> bool {
+        self.memory > self.limits.memory / 2
     }
 
     /// The limit that was reached, where one was: the guest sees no more than a growth that failed, and mostly traps.

@@ -1,13 +1,14 @@
 //! How many instances there may be at a time, and who waits for a place.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The places for instances, given out in the order of asking.
 #[derive(Debug)]
 pub(super) struct Places {
-    free: Semaphore,
+    free: Arc<Semaphore>,
     all: u32,
     waiting: AtomicUsize,
     queue: usize,
@@ -15,8 +16,8 @@ pub(super) struct Places {
 
 /// A place that is given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
-    _permit: SemaphorePermit<'a>,
+pub(super) struct Place {
+    _permit: OwnedSemaphorePermit,
 }
 
 /// There is no place.
@@ -42,23 +43,33 @@ pub(super) enum NoPlace {
 
 impl Places {
     pub(super) fn new(all: u32, queue: usize) -> Self {
-        Self { free: Semaphore::new(all as usize), all, waiting: AtomicUsize::new(0), queue }
+        Self { free: Arc::new(Semaphore::new(all as usize)), all, waiting: AtomicUsize::new(0), queue }
     }
 
     /// Waits for `wanted` places: one for each memory of the component.
-    pub(super) async fn take(&self, wanted: u32) -> Result<Place<'_>, NoPlace> {
+    pub(super) async fn take(&self, wanted: u32) -> Result<Place, NoPlace> {
         self.fits(wanted)?;
-        if let Ok(permit) = self.free.try_acquire_many(wanted) {
+        if let Ok(permit) = Arc::clone(&self.free).try_acquire_many_owned(wanted) {
             return Ok(Place { _permit: permit });
         }
         let _waiting = self.queue_up()?;
-        let permit = self.free.acquire_many(wanted).await.map_err(|_closed| self.full())?;
+        let permit = Arc::clone(&self.free).acquire_many_owned(wanted).await.map_err(|_closed| self.full())?;
         Ok(Place { _permit: permit })
     }
 
     /// Whether so many places can ever be had.
     pub(super) fn fits(&self, wanted: u32) -> Result<(), NoPlace> {
         if wanted > self.all { Err(NoPlace::NeverFits { wanted, all: self.all }) } else { Ok(()) }
+    }
+
+    /// Whether `wanted` places are free now and nobody waits for one.
+    pub(super) fn has(&self, wanted: u32) -> bool {
+        !self.are_waited_for() && self.free.available_permits() >= wanted as usize
+    }
+
+    /// Whether somebody waits for a place.
+    pub(super) fn are_waited_for(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 
     /// What is to be said when there was no place in time.

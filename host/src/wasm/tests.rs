@@ -7,6 +7,8 @@ mod commands;
 mod grants;
 mod guests;
 mod isolation;
+mod kept;
 mod limits;
 mod reaching;
+mod rough;
 mod words;

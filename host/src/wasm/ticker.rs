@@ -104,6 +104,16 @@ impl Meter {
         Self { made: Instant::now(), used: AtomicU64::new(0), since: AtomicU64::new(0) }
     }
 
+    /// Back at zero, for another call; not to be asked for within a poll.
+    pub(super) fn start_anew(&self) {
+        self.used.store(0, Ordering::Relaxed);
+    }
+
+    #[cfg(test)]
+    pub(super) fn charge(&self, time: Duration) {
+        self.used.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
     /// The time so far; to be asked from within a poll.
     pub(super) fn used(&self) -> Duration {
         let present = self.now().saturating_sub(self.since.load(Ordering::Relaxed));

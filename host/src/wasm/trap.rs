@@ -4,7 +4,8 @@ use wasmtime::{Error, PoolConcurrencyLimitError, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
 use super::instance::{Guest, OutOfTime};
-use super::limits::{HANDED_OVER, Limits, STACK};
+use super::limits::{HANDED_OVER, STACK};
+use crate::limits::Limits;
 use crate::outcome::{Cause, Limit};
 
 /// The cause behind the engine's error. A limit comes before the trap that it led to: a growth that is denied ends in

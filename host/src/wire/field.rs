@@ -52,6 +52,8 @@ pub(crate) enum Shape {
     Env,
     /// What a plugin may do.
     Grant,
+    /// What a plugin may use up.
+    Limits,
     /// An object.
     Object,
     /// Anything.
@@ -64,6 +66,8 @@ pub(crate) const ON_ERROR: &[&str] = &["pass", "block"];
 pub(crate) const ON_FAILURE: &[&str] = &["continue", "block"];
 /// The words for `onCut`.
 pub(crate) const ON_CUT: &[&str] = &["run", "block"];
+/// The words for `instance`.
+pub(crate) const INSTANCES: &[&str] = &["call", "session"];
 /// The words for `shell`.
 pub(crate) const SHELLS: &[&str] = &["bash", "powershell"];
 /// The words for `dialect`.
@@ -112,6 +116,8 @@ pub(crate) static FIELDS: &[Field] = &[
     field("function", CALLBACK, Shape::Text, "which of the plugin's hooks it is"),
     field("config", CALLBACK, Shape::Object, "what the plugin reads as its configuration"),
     field("grant", CALLBACK, Shape::Grant, "what the plugin may do, of what it asks for"),
+    field("limits", CALLBACK, Shape::Limits, "what the plugin may use up"),
+    field("instance", CALLBACK, Shape::Word(INSTANCES), "how long the plugin's memory lives"),
     field("text", INJECT, Shape::Text, "the text that is added"),
     field("prompt", PROMPT, Shape::Text, "what the model is asked"),
     field("model", PROMPT, Shape::Text, "which model is asked"),
@@ -119,8 +125,6 @@ pub(crate) static FIELDS: &[Field] = &[
     field("asyncRewake", On::NotYet, Shape::Flag, "whether it may wake the agent later").also_for_groups(),
     field("maxAttempts", On::Every, Shape::Count, "how often it may keep the agent from stopping, in one turn")
         .also_for_groups(),
-    field("limits", On::NotYet, Shape::Object, "what the plugin may use up"),
-    field("instance", On::NotYet, Shape::Text, "how long the plugin's memory lives"),
     field("url", On::OtherKind, Shape::Text, "where the payload is sent"),
     field("headers", On::OtherKind, Shape::Object, "what is sent beside it"),
     field("allowedEnvVars", On::OtherKind, Shape::Texts, "variables that headers may hold"),

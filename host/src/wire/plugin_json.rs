@@ -9,11 +9,13 @@ use jsonc_parser::ast::{self, Value};
 use super::document::{Document, NotJson, Notes, Quoted, did_you_mean, found, last, plain_object, repeated};
 use super::hooks::value::own_word;
 use super::hooks::{self, Origin, Site};
+use super::limits;
 use super::path::{Bases, stays_inside};
 use super::permissions::{self, Remark, Word};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Events, Object};
-use crate::hook::OnError;
+use crate::hook::{Lifetime, OnError};
+use crate::limits::LimitsSaid;
 use crate::permission::Permissions;
 use crate::plugin::Manifest;
 
@@ -44,8 +46,8 @@ impl ManifestError {
     }
 }
 
-const KEYS: [&str; 9] =
-    ["name", "version", "description", "component", "hooks", "permissions", "limits", "config", "onError"];
+const KEYS: [&str; 10] =
+    ["name", "version", "description", "component", "hooks", "permissions", "limits", "instance", "config", "onError"];
 
 /// Reads the bytes of the `plugin.json` at `path`. Its hooks are callbacks of the package, which is the folder it
 /// stands in; they carry no `onError` and no `config` of the manifest's: that is for who loads it.
@@ -85,6 +87,8 @@ impl<'r, 'd> Reader<'r, 'd> {
             config: self.config()?,
             on_error: self.on_error(),
             permissions: Some(self.permissions()),
+            limits: self.limits(),
+            instance: self.instance(),
         };
         Ok((manifest, self.notes.finish(self.site.place())))
     }
@@ -107,9 +111,7 @@ impl<'r, 'd> Reader<'r, 'd> {
         }
         for property in &self.root.properties {
             let name = property.name.as_str();
-            if name == "limits" {
-                self.warn(property, "`limits` is not read yet: the defaults hold", None);
-            } else if !KEYS.contains(&name) && name != "$schema" {
+            if !KEYS.contains(&name) && name != "$schema" {
                 let site = self.site;
                 self.notes.say_with(|| {
                     let (place, hint) = (site.place_of(property), did_you_mean(name, KEYS));
@@ -184,14 +186,37 @@ impl<'r, 'd> Reader<'r, 'd> {
         }
     }
 
+    fn limits(&mut self) -> LimitsSaid {
+        let Some(value) = self.get("limits") else { return LimitsSaid::default() };
+        let (asked, remarks) = limits::read(value, self.site);
+        self.remark(remarks);
+        asked
+    }
+
+    fn instance(&mut self) -> Option<Lifetime> {
+        let value = self.get("instance")?;
+        let word = match value {
+            Value::StringLit(text) => Lifetime::parse(&text.value),
+            _ => None,
+        };
+        if word.is_none() {
+            self.warn(value, "`instance` must be `call` or `session`; `call` is taken", None);
+        }
+        word
+    }
+
     fn permissions(&mut self) -> Permissions {
         let Some(value) = self.get("permissions") else { return Permissions::default() };
         let (requested, remarks) = permissions::read("permissions", value, Word::Requested, self.site);
+        self.remark(remarks);
+        requested
+    }
+
+    fn remark(&mut self, remarks: Vec<Remark>) {
         for Remark { line, message, hint } in remarks {
             let place = Place { line: Some(line), ..self.site.place() };
             self.notes.say(Diagnostic { hint, ..Diagnostic::warning(place, message) });
         }
-        requested
     }
 }
 
@@ -220,7 +245,8 @@ mod tests {
     fn a_whole_manifest_is_read() {
         let (manifest, diagnostics) = read(
             r#"{"name": "guard", "version": "1.0", "description": "d", "component": "./guard.wasm", // built
-            "permissions": {"read": ["${project}"]}, "config": {"a": [1]}, "onError": "pass",
+            "permissions": {"read": ["${project}"]}, "limits": {"memoryMiB": 16, "processorMs": 100, "tableElements": 9},
+            "instance": "session", "config": {"a": [1]}, "onError": "pass",
             "hooks": {"PreToolUse": [{"name": "g", "matcher": "bash", "config": {"b": 2}},
                 {"matcher": "edit", "hooks": [{"function": "f"}]}], "Stop": [{"type": "callback"}]}}"#,
         )
@@ -229,6 +255,9 @@ mod tests {
         assert_eq!(manifest.name, Some("guard".into()));
         assert_eq!(manifest.component, Path::new("./guard.wasm"));
         assert_eq!(manifest.on_error, Some(OnError::Pass));
+        let (processor, table_elements) = (Some(std::time::Duration::from_millis(100)), Some(9));
+        assert_eq!(manifest.limits, LimitsSaid { memory: Some(16 << 20), processor, table_elements });
+        assert_eq!(manifest.instance, Some(Lifetime::Session));
         assert_eq!(manifest.permissions, Some(Permissions::default().reading(Folder::project())));
         let hooks = manifest.hooks.unwrap();
         let names: Vec<_> = hooks.iter().map(|hook| hook.name.as_str()).collect();
@@ -282,7 +311,21 @@ mod tests {
     #[test]
     fn what_costs_less_is_said() {
         for (rest, words) in [
-            (r#""limits": {}"#, &["`limits` is not read yet"][..]),
+            (r#""limits": {}"#, &[][..]),
+            (r#""limits": []"#, &["`limits` must be an object, found a list; the defaults hold"]),
+            (
+                r#""limits": {"memoryMib": 5}"#,
+                &["`limits` has no `memoryMib`; it is left out (hint: did you mean `memoryMiB`?)"],
+            ),
+            (r#""limits": {"memoryMiB": 5000}"#, &["`limits`: `memoryMiB` is at most 1024, and that is taken"]),
+            (r#""limits": {"processorMs": 0}"#, &["`processorMs` must be a whole number above 0; it is left out"]),
+            (r#""limits": {"tableElements": 1.5}"#, &["`tableElements` must be a whole number above 0"]),
+            (r#""limits": {"memoryMiB": "64"}"#, &["`memoryMiB` must be a whole number above 0"]),
+            (r#""instance": "turn""#, &["`instance` must be `call` or `session`; `call` is taken"]),
+            (
+                r#""hooks": {"Stop": [{"limits": {"memoryMiB": 64}}]}"#,
+                &["`limits` in a hook of a package limits nothing"],
+            ),
             (r#""permission": {}"#, &["unknown key `permission` (hint: did you mean `permissions`?)"]),
             (r#""permissions": ["http"]"#, &["`permissions` must be an object, found a list; nothing is asked for"]),
             (

@@ -8,12 +8,12 @@ use jsonc_parser::ast::{self, Value};
 
 use super::document::{Notes, Quoted, did_you_mean, found, last, plain_object, repeated};
 use super::hooks::{Origin, Site};
+use super::limits;
 use super::path::{normal, resolve};
 use super::permissions::{self, Remark, Word};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Object;
-use crate::permission::Permissions;
-use crate::plugin::WholePlugin;
+use crate::plugin::{Given, WholePlugin};
 use crate::source::Scope;
 
 /// What may be said of one.
@@ -72,8 +72,7 @@ impl Reader<'_, '_> {
             name: self.name.into(),
             path: self.path()?,
             config: self.config()?,
-            grant: self.grant(),
-            limits: self.limits(),
+            given: self.given(),
             place,
         })
     }
@@ -119,33 +118,27 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Whatever is wrong in it grants nothing.
-    fn grant(&mut self) -> Permissions {
-        let Some(property) = last(self.object, "grant") else { return Permissions::default() };
-        let (granted, remarks) = permissions::read("grant", &property.value, Word::Granted, self.site);
+    /// Whatever is wrong in it grants nothing, and limits nothing but by the defaults.
+    fn given(&mut self) -> Given {
+        let mut given = Given::default();
+        if let Some(property) = last(self.object, "grant") {
+            let (granted, remarks) = permissions::read("grant", &property.value, Word::Granted, self.site);
+            given.permissions = granted;
+            self.remark(remarks);
+        }
+        if let Some(property) = last(self.object, "limits") {
+            let (said, remarks) = limits::read(&property.value, self.site);
+            given.limits = said;
+            self.remark(remarks);
+        }
+        given
+    }
+
+    fn remark(&mut self, remarks: Vec<Remark>) {
         for Remark { line, message, hint } in remarks {
             let message = format!("the plugin {}: {message}", Quoted(self.name));
             let place = Place { line: Some(line), ..self.site.place() };
             self.notes.say(Diagnostic { hint, ..Diagnostic::warning(place, message) });
-        }
-        granted
-    }
-
-    fn limits(&mut self) -> Object {
-        let Some(property) = last(self.object, "limits") else { return Object::new() };
-        match &property.value {
-            Value::Object(object) => {
-                self.warn(property, "`limits` is not supported yet: the defaults hold".to_owned(), None);
-                plain_object(object)
-            }
-            other => {
-                self.warn(
-                    other,
-                    format!("`limits` must be an object, found {}; the defaults hold", found(other)),
-                    None,
-                );
-                Object::new()
-            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::field::{FIELDS, Field, ON_ERROR, On, Shape};
-use super::permissions;
+use super::{limits, permissions};
 use crate::event::Events;
 
 /// The schema, for the events that a host knows.
@@ -76,6 +76,7 @@ fn described(shape: Shape, says: &str) -> Value {
             {"type": "object", "additionalProperties": {"type": "string"}},
         ]}),
         Shape::Grant => grant(),
+        Shape::Limits => most(),
         Shape::Object => json!({"type": "object"}),
         Shape::Any => json!({}),
     };
@@ -90,6 +91,13 @@ fn grant() -> Value {
     let texts = json!({"type": "array", "items": {"type": "string"}});
     let shape = |name: &str| if name == "approve" { json!({"type": "boolean"}) } else { texts.clone() };
     let properties: Map<_, _> = permissions::NAMES.iter().map(|name| ((*name).to_owned(), shape(name))).collect();
+    json!({"type": "object", "properties": properties, "additionalProperties": false})
+}
+
+/// Each limit with the most that it can be.
+fn most() -> Value {
+    let number = |most: u64| json!({"type": "integer", "minimum": 1, "maximum": most});
+    let properties: Map<_, _> = limits::MOST.iter().map(|(name, most)| ((*name).to_owned(), number(*most))).collect();
     json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 

@@ -186,8 +186,8 @@ fn grants(file: &Path, surroundings: &Surroundings) -> Vec<(String, Permissions)
     let files = settings::locate(surroundings).into_iter();
     let whole = files.filter_map(|file| settings::read(&file, &Events::default(), surroundings));
     for plugin in whole.flat_map(|file| file.plugins) {
-        if !plugin.grant.is_empty() && here.is_some() && real(&plugin.path) == here {
-            found.push((plugin.place.to_string(), plugin.grant));
+        if !plugin.given.permissions.is_empty() && here.is_some() && real(&plugin.path) == here {
+            found.push((plugin.place.to_string(), plugin.given.permissions));
         }
     }
     for (_, spec) in settings::load(surroundings, &Events::default()).hooks {

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::diagnostic::printable;
 use crate::event::Object;
-use crate::hook::{HookEnv, HookKind, HookSpec};
+use crate::hook::{HookEnv, HookKind, HookSpec, Lifetime};
+use crate::limits::LimitsSaid;
 use crate::plugin::Digest;
 use crate::settings::{Dropped, Why};
 use crate::source::{Scope, Source};
@@ -88,6 +89,10 @@ struct Line {
     config: Object,
     #[serde(skip_serializing_if = "Object::is_empty")]
     grants: Object,
+    #[serde(skip_serializing_if = "Object::is_empty")]
+    limits: Object,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     flags: Vec<String>,
     #[serde(skip)]
@@ -164,6 +169,10 @@ fn replaced<'a>(hook: &BroughtHook, dropped: &'a [Dropped]) -> Option<&'a HookSp
     dropped.iter().find(same).map(|drop| &drop.spec)
 }
 
+fn limits(said: &LimitsSaid) -> Object {
+    said.rows().into_iter().map(|(name, value)| (name.into(), value.into())).collect()
+}
+
 impl PluginLine {
     fn new(brought: &BroughtPlugin, dropped: &[Dropped], surroundings: &Surroundings) -> Self {
         let BroughtPlugin { source, plugin, files, hooks, .. } = brought;
@@ -172,10 +181,10 @@ impl PluginLine {
             source: source.to_string(),
             path: plugin.path.clone(),
             config: plugin.config.clone(),
-            limits: plugin.limits.clone(),
-            grants: permissions::json(&plugin.grant),
-            flags: permissions::flags(&plugin.grant, surroundings),
-            grant_rows: permissions::rows(&plugin.grant),
+            limits: limits(&plugin.given.limits),
+            grants: permissions::json(&plugin.given.permissions),
+            flags: permissions::flags(&plugin.given.permissions, surroundings),
+            grant_rows: permissions::rows(&plugin.given.permissions),
             files: files.iter().map(FileLine::new).collect(),
             hooks: hooks.iter().map(|hook| Line::new(hook, replaced(hook, dropped), surroundings)).collect(),
         }
@@ -223,6 +232,8 @@ impl Line {
             plugin: None,
             config: Object::new(),
             grants: Object::new(),
+            limits: Object::new(),
+            instance: None,
             flags: Vec::new(),
             grant_rows: Vec::new(),
             sets: Vec::new(),
@@ -250,6 +261,8 @@ impl Line {
                 self.grants = permissions::json(&callback.grant);
                 self.grant_rows = permissions::rows(&callback.grant);
                 self.flags = permissions::flags(&callback.grant, surroundings);
+                self.limits = limits(&callback.limits);
+                self.instance = callback.instance.map(Lifetime::as_str);
             }
             HookKind::Inject(inject) => self.text = Some(inject.text.clone()),
             HookKind::Prompt(prompt) => {
@@ -288,6 +301,8 @@ impl Line {
         for (name, what) in &self.grant_rows {
             rows.extend(what.iter().map(|what| ("grants", format!("{name} {what}"))));
         }
+        rows.extend(self.limits.iter().map(|(name, value)| ("limits", format!("{name} {value}"))));
+        rows.extend(self.instance.iter().map(|word| ("instance", (*word).to_owned())));
         rows.extend(self.flags.iter().map(|flag| ("beware", flag.clone())));
         rows.extend(self.sets.iter().map(|(name, value)| ("sets", format!("{name}={value}"))));
         rows.extend(self.keeps.iter().map(|name| ("reads", format!("{name} of your environment, secret or not"))));

@@ -30,12 +30,7 @@ fn command(change: impl FnOnce(&mut CommandHook)) -> HookSpec {
 }
 
 fn callback(change: impl FnOnce(&mut CallbackHook)) -> HookSpec {
-    let mut callback = CallbackHook {
-        plugin: "/p/x.wasm".into(),
-        function: None,
-        config: Object::new(),
-        grant: Permissions::default(),
-    };
+    let mut callback = CallbackHook::new("/p/x.wasm");
     change(&mut callback);
     hook(|spec| spec.kind = callback.into())
 }
@@ -115,6 +110,12 @@ fn every_field_of_a_hook_changes_the_digest() {
         granted(|g| Permissions { http: Hosts(vec![host("a", None)]), ..g }),
         granted(|g| Permissions { http: Hosts(vec![host("a", Some(1))]), ..g }),
         granted(|g| g.approving()),
+        callback(|c| c.limits.memory = Some(1 << 20)),
+        callback(|c| c.limits.table_elements = Some(1 << 20)),
+        callback(|c| c.limits.processor = Some(Duration::from_nanos(1 << 20))),
+        callback(|c| c.limits.processor = Some(Duration::from_nanos(1 << 21))),
+        callback(|c| c.instance = Some(Lifetime::Call)),
+        callback(|c| c.instance = Some(Lifetime::Session)),
     ];
     let mut digests: Vec<_> = variants.into_iter().map(|spec| digest(vec![spec])).collect();
     let [a, b] = [hook(|_| {}), hook(|h| h.name = "b".into())];
@@ -131,8 +132,7 @@ fn whole(change: impl FnOnce(&mut BroughtPlugin)) -> Digest {
     let plugin = WholePlugin {
         name: "kit".into(),
         path: "/p/kit".into(),
-        grant: Permissions::default(),
-        limits: Object::new(),
+        given: Given::default(),
         config: Object::new(),
         place: Place::default(),
     };
@@ -159,8 +159,10 @@ fn every_field_of_a_plugin_that_is_loaded_whole_changes_the_digest() {
         whole(|b| b.source = Source::Settings(Scope::Local)),
         whole(|b| b.plugin.name = "other".into()),
         whole(|b| b.plugin.path = "/p/other".into()),
-        whole(|b| b.plugin.grant = Permissions::default().running("a")),
-        whole(|b| b.plugin.limits = one()),
+        whole(|b| b.plugin.given.permissions = Permissions::default().running("a")),
+        whole(|b| b.plugin.given.limits.memory = Some(1 << 20)),
+        whole(|b| b.plugin.given.limits.processor = Some(Duration::from_nanos(1 << 20))),
+        whole(|b| b.plugin.given.instance = Some(Lifetime::Session)),
         whole(|b| b.plugin.config = one()),
         whole(|b| b.on_error = Some(OnError::Pass)),
         whole(|b| b.on_error = Some(OnError::Block)),

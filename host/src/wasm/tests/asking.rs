@@ -7,11 +7,10 @@ use serde_json::json;
 
 use crate::ask::{Ask, Asked};
 use crate::event::{Context, Event, EventName, Object, ToolCall};
-use crate::hook::{CallbackHook, HookKind, HookSpec};
+use crate::hook::{CallbackHook, HookKind, HookSpec, Lifetime};
 use crate::id::DispatchId;
 use crate::matching::Commands;
 use crate::outcome::{Cause, Outcome};
-use crate::permission::Permissions;
 use crate::plugin::Code;
 use crate::session::PluginStates;
 use crate::source::Source;
@@ -83,6 +82,7 @@ pub(super) async fn load(plugins: &Plugins, guest: &[u8]) -> Arc<dyn Code> {
 /// A question with all that belongs to it.
 pub(super) struct Asking {
     pub(super) config: Object,
+    pub(super) instance: Option<Lifetime>,
     pub(super) event: Event,
     pub(super) cx: Context,
     pub(super) commands: Option<Commands>,
@@ -97,12 +97,20 @@ impl Asking {
         let call = ToolCall::new("bash", object(json!({"command": command})));
         Self {
             config: Object::new(),
+            instance: None,
             event: Event::tool(EventName::PreToolUse, &call),
             cx: Context::new("s1"),
             commands: None,
             time_limit: Duration::from_secs(20),
             env: &[],
         }
+    }
+
+    /// The same, and the plugin's instance is the session's.
+    pub(super) fn in_session(mut self, session: &str) -> Self {
+        self.cx.session = session.into();
+        self.instance = Some(Lifetime::Session);
+        self
     }
 
     /// The same, with less time.
@@ -120,12 +128,8 @@ impl Asking {
 
     /// Asks.
     pub(super) async fn of(&self, code: &dyn Code) -> Asked {
-        let hook = CallbackHook {
-            plugin: "".into(),
-            function: None,
-            config: self.config.clone(),
-            grant: Permissions::default(),
-        };
+        let config = self.config.clone();
+        let hook = CallbackHook { config, instance: self.instance, ..CallbackHook::new("") };
         let spec = HookSpec::new(self.event.name.clone(), "guard", HookKind::Callback(hook.clone()));
         let ask = Ask {
             hook: &spec,

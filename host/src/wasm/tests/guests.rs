@@ -14,7 +14,7 @@ use crate::plugin::Code;
 use crate::source::Source;
 use crate::wasm::{Limits, LoadError, Owner};
 
-fn file(path: &str) -> Vec<u8> {
+pub(super) fn file(path: &str) -> Vec<u8> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     std::fs::read(workspace.join(path)).unwrap()
 }
@@ -23,7 +23,7 @@ async fn misbehave() -> Arc<dyn Code> {
     load(&plugins(), &file("tests/guests/misbehave/misbehave.wasm")).await
 }
 
-fn told(config: Value) -> Asking {
+pub(super) fn told(config: Value) -> Asking {
     Asking { config: object(config), ..Asking::bash("git status") }
 }
 

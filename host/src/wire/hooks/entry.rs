@@ -278,8 +278,6 @@ impl<'e, 'd> Entry<'e, 'd> {
 fn without(name: &str) -> &'static str {
     match name {
         "async" | "asyncRewake" => ": the hook runs in the foreground",
-        "limits" => ": the default is taken",
-        "instance" => ": every call gets a fresh instance",
         _ => "",
     }
 }

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use jsonc_parser::ast::Value;
 
 use super::super::document::{Quoted, did_you_mean, found, plain_object};
-use super::super::field;
 use super::super::path::{normal, resolve};
 use super::super::permissions::{self, Remark, Word};
+use super::super::{field, limits};
 use super::entry::{Entry, Refusal};
 use super::{Origin, value};
 use crate::event::{EventName, Object};
-use crate::hook::{CallbackHook, CommandHook, Dialect, HookKind, InjectHook, KindName, OnCut, PromptHook, Shell};
+use crate::hook::{
+    CallbackHook, CommandHook, Dialect, HookKind, InjectHook, KindName, Lifetime, OnCut, PromptHook, Shell,
+};
+use crate::limits::LimitsSaid;
 use crate::permission::Permissions;
 use crate::source::Scope;
 
@@ -120,7 +123,8 @@ fn callback(entry: &mut Entry<'_, '_>) -> Result<CallbackHook, Refusal> {
         Some(Value::Object(object)) => plain_object(object),
         Some(other) => return Err(entry.refusal(other, format!("`config` must be an object, found {}", found(other)))),
     };
-    Ok(CallbackHook { plugin, function, config, grant: grant(entry) })
+    let (grant, limits, instance) = (grant(entry), limits_of(entry), instance(entry));
+    Ok(CallbackHook { plugin, function, config, grant, limits, instance })
 }
 
 /// What the entry grants. Whatever is wrong in it grants nothing.
@@ -135,6 +139,26 @@ fn grant(entry: &mut Entry<'_, '_>) -> Permissions {
         entry.warn_at(line, message, hint);
     }
     granted
+}
+
+/// What the entry says of the plugin's limits. Whatever is wrong in it changes nothing.
+fn limits_of(entry: &mut Entry<'_, '_>) -> LimitsSaid {
+    let Some(value) = entry.get("limits") else { return LimitsSaid::default() };
+    if entry.site.origin == Origin::Package {
+        let hint = "say it at the top level of `plugin.json`".to_owned();
+        entry.warn_with(value, "`limits` in a hook of a package limits nothing", Some(hint));
+        return LimitsSaid::default();
+    }
+    let (said, remarks) = limits::read(value, entry.site);
+    for Remark { line, message, hint } in remarks {
+        entry.warn_at(line, message, hint);
+    }
+    said
+}
+
+fn instance(entry: &mut Entry<'_, '_>) -> Option<Lifetime> {
+    let word = value::word(entry, "instance", field::INSTANCES, "`call`")?;
+    Lifetime::parse(word)
 }
 
 fn plugin(entry: &Entry<'_, '_>) -> Result<PathBuf, Refusal> {

@@ -452,7 +452,7 @@ fn fits(shape: Shape, value: &serde_json::Value) -> bool {
             fits(Shape::Texts, value) || value.as_object().is_some_and(|map| map.values().all(|v| v.is_string()))
         }
         Shape::Object => value.is_object(),
-        Shape::Grant => value.as_object().is_some_and(|grant| grant.is_empty()),
+        Shape::Grant | Shape::Limits => value.as_object().is_some_and(|said| said.is_empty()),
         Shape::Count | Shape::Any => true,
     }
 }

@@ -9,14 +9,14 @@ use crate::diagnostic::printable;
 use crate::event::{Event, Object};
 use crate::hook::{CallbackHook, HookKind, HookSpec};
 use crate::id::DispatchId;
+use crate::limits::{Limits, LimitsSaid};
 use crate::matching::{Commands, ToolTable};
 use crate::outcome::{Cause, Outcome};
-use crate::permission::Permissions;
 use crate::plugin::{Code, Manifest, PluginInfo};
 use crate::session::PluginStates;
 use crate::source::Source;
 use crate::surroundings::Surroundings;
-use crate::wasm::{CompileCache, Limits, Owner, Plugins};
+use crate::wasm::{CompileCache, Owner, Plugins};
 
 use super::super::super::fault::Fault;
 use super::super::super::host;
@@ -72,7 +72,7 @@ impl Player {
             None => plugins,
         };
         let began = Instant::now();
-        let code = plugins.load(&bytes, owner, Limits::default()).await?;
+        let code = plugins.load(&bytes, owner, Limits::from(LimitsSaid::default().over(manifest.limits))).await?;
         let loading = began.elapsed();
         Ok(Self { path: path.to_owned(), code, manifest, loading, size: bytes.len(), imports: inspection.imports })
     }
@@ -125,8 +125,7 @@ impl Player {
     fn hook(&self, case: &str, asking: &Asking) -> anyhow::Result<HookSpec> {
         let candidate = self.candidate(case, asking)?;
         let config = asking.config.clone().unwrap_or(candidate.config);
-        let callback =
-            CallbackHook { plugin: self.path.clone(), function: None, config, grant: Permissions::default() };
+        let callback = CallbackHook { config, ..CallbackHook::new(&self.path) };
         let mut spec = HookSpec::new(asking.event.name.clone(), candidate.name, callback.into());
         spec.timeout = asking.timeout.or(candidate.timeout);
         Ok(spec)

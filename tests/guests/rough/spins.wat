@@ -1,0 +1,3 @@
+;; Loops for ever.
+;; == run
+(loop $again (br $again)) unreachable
