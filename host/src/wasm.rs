@@ -8,7 +8,7 @@
 //!   code that was compiled before; `load_error`: why a file is refused; `bindings`: the interface
 //! - `command`: WASI commands, which speak the protocol of shell commands
 //! - `instance`: one call; `limits`: what it may use; `question`, `answer`, `trap`: in and out
-//! - `log`, `config`, `state`, `process`, `wasi`: what a guest may import; `allowance`, `folders`,
+//! - `log`, `config`, `state`, `process`, `http`, `wasi`: what a guest may import; `allowance`, `folders`,
 //!   `opening`, `way`: what of the machine it was granted
 
 mod allowance;
@@ -20,6 +20,7 @@ mod component;
 mod config;
 mod engine;
 mod folders;
+mod http;
 mod imports;
 mod inspection;
 mod instance;
@@ -292,7 +293,8 @@ impl Plugin {
 
     fn report(&self, outcome: Outcome, guest: Guest) -> Asked {
         let (log, flood) = guest.log.close();
-        let denied = guest.denials.warnings(self.claim.owner().name.as_str());
+        let name = self.claim.owner().name.as_str();
+        let denied = [guest.denials, guest.outgoing.denials()].into_iter().flat_map(|some| some.warnings(name));
         Asked { log, warnings: flood.into_iter().chain(denied).collect(), ..outcome.into() }
     }
 }

@@ -16,6 +16,7 @@ use super::allowance::Allowance;
 use super::bindings::{HookContext, HookInput, HookResult, PluginInfo, PluginPre, types};
 use super::command::Command;
 use super::engine::Room;
+use super::http::Outgoing;
 use super::limits::{ANSWER, HANDED_OVER, Ledger, Limits};
 use super::log::Log;
 use super::places::Place;
@@ -46,6 +47,8 @@ pub(super) struct Guest {
     /// How many it has run.
     pub(super) runs: usize,
     pub(super) denials: Denials,
+    /// What it sends.
+    pub(super) outgoing: Outgoing,
     pub(super) clock: Clock,
     pub(super) wasi: Option<Box<Wasi>>,
     pub(super) preview1: Option<Box<WasiP1Ctx>>,
@@ -68,6 +71,7 @@ impl Guest {
             lease: Lease::default(),
             runs: 0,
             denials: Denials::default(),
+            outgoing: Outgoing::default(),
             clock: Clock::Real,
             wasi: None,
             preview1: None,
@@ -82,6 +86,7 @@ impl Guest {
             allowance: Arc::clone(allowance),
             deadline: Some(deadline.at),
             lease: ask.lease.clone(),
+            outgoing: Outgoing::to(&allowance.reach, Some(deadline.at), ask.lease.clone()),
             ..self
         }
     }
