@@ -95,7 +95,8 @@ async fn a_host_is_reached_where_it_is_asked_for_and_granted_and_is_denied_else(
     assert_eq!(get(&mut granted(&[&here], &[]), &url).await.unwrap(), (200, 2));
     let head = String::from_utf8(heard.recv().await.unwrap()).unwrap();
     assert!(head.starts_with("POST /a?b HTTP/1.1\r\n"), "{head}");
-    for (asked, granted) in [(&[][..], &[here.as_str()][..]), (&[&here], &[]), (&["a.example"], &[&here])] {
+    let here = [here.as_str()];
+    for (asked, granted) in [(&[][..], &here[..]), (&here[..], &[][..]), (&["a.example"][..], &here[..])] {
         let mut call = call(Reach::of(&hosts(asked), &hosts(granted)));
         assert!(is_denied(&get(&mut call, &url).await), "{asked:?} {granted:?}");
         let said: Vec<_> = call.denials().warnings("p").collect();
