@@ -168,7 +168,6 @@ pub enum OnCut {
 
 /// How a hook runs.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a hook is registered once, and shared behind an `Arc` from then on")]
 pub enum HookKind {
     /// A shell command.
     Command(CommandHook),

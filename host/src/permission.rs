@@ -3,6 +3,8 @@
 //! Pure: a folder here is a name, not yet a place on the disk. Whether it is there, and where it really lies, is for
 //! `wasm` to look at, so the folders of both sides are compared there. Reading these from files is for `wire`.
 
+// Addresses alone: in `std` the network stands beside them.
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +17,7 @@ pub struct Permissions {
     pub write: Folders,
     /// Variables of the host's environment that it may see.
     pub env: Variables,
-    /// Hosts that it may send requests to. Nothing is sent in this version.
+    /// Hosts that it may send requests to.
     pub http: Hosts,
     /// Programs that it may run.
     pub run: Programs,
@@ -42,6 +44,13 @@ impl Permissions {
     #[must_use]
     pub fn seeing(mut self, variable: impl Into<String>) -> Self {
         self.env.0.push(variable.into());
+        self
+    }
+
+    /// The same, and requests may be sent to this host.
+    #[must_use]
+    pub fn sending(mut self, host: Host) -> Self {
+        self.http.0.push(host);
         self
     }
 
@@ -162,21 +171,164 @@ pub fn is_bare_name(program: &str) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Hosts(pub Vec<Host>);
 
+impl Hosts {
+    /// Whether some host of these is at `target`.
+    pub fn covers(&self, target: &Target) -> bool {
+        self.0.iter().any(|host| host.covers(target))
+    }
+
+    /// Whether it is one of these by its own name or address, not as somebody's subdomain.
+    pub fn names(&self, target: &Target) -> bool {
+        self.0.iter().any(|host| !host.subdomains && host.covers(target))
+    }
+
+    /// Whether something can be both `host` and one of these.
+    pub fn meets(&self, host: &Host) -> bool {
+        self.0.iter().any(|one| one.meets(host))
+    }
+}
+
 /// A host on the network.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Host {
-    /// Its name or address, in lower case.
+    /// Its name or address, as [`Host::parse`] gives it.
     pub name: String,
     /// Whether its subdomains are meant instead of it.
     pub subdomains: bool,
-    /// The port, where not every port is meant.
+    /// The port; without one, that of the scheme: 80 or 443.
     pub port: Option<u16>,
+}
+
+impl Host {
+    /// From `example.com`, `*.example.com`, `127.0.0.1` or `[::1]`, each with or without `:port`; `None` for anything else.
+    /// A name with other letters than ASCII's is written in its `xn--` form.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (name, port) = match text.rsplit_once(':') {
+            Some((name, port)) if !port.contains(']') => (name, Some(parsed_port(port)?)),
+            _ => (text, None),
+        };
+        match name.strip_prefix("*.") {
+            Some(name) => {
+                let name = plain_name(name).filter(|name| name.parse::<Ipv4Addr>().is_err())?;
+                Some(Self { name, subdomains: true, port })
+            }
+            None => Some(Self { name: plain_host(name)?, subdomains: false, port }),
+        }
+    }
+
+    fn covers(&self, target: &Target) -> bool {
+        let name = match self.subdomains {
+            true => target.address().is_none() && is_below(&target.host, &self.name),
+            false => target.host == self.name,
+        };
+        name && target.port == self.port.unwrap_or(Target::usual_port(target.secure))
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        let name = match (self.subdomains, other.subdomains) {
+            (false, false) => self.name == other.name,
+            (true, false) => is_below(&other.name, &self.name),
+            (false, true) => is_below(&self.name, &other.name),
+            (true, true) => {
+                self.name == other.name || is_below(&self.name, &other.name) || is_below(&other.name, &self.name)
+            }
+        };
+        let usual = |port: u16| [false, true].map(Target::usual_port).contains(&port);
+        let port = match (self.port, other.port) {
+            (Some(one), Some(other)) => one == other,
+            (Some(port), None) | (None, Some(port)) => usual(port),
+            (None, None) => true,
+        };
+        name && port
+    }
+}
+
+fn parsed_port(text: &str) -> Option<u16> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|port| digits && *port != 0)
+}
+
+fn is_below(name: &str, above: &str) -> bool {
+    name.strip_suffix(above).is_some_and(|first| first.ends_with('.') && first.len() > 1)
+}
+
+/// A name or an address in the one form that is compared.
+fn plain_host(text: &str) -> Option<String> {
+    match text.strip_prefix('[') {
+        Some(rest) => Some(rest.strip_suffix(']')?.parse::<Ipv6Addr>().ok()?.to_string()),
+        None => plain_name(text),
+    }
+}
+
+/// In lower case, without the dot of the root. What systems take for an address in some old form (`127.1`, `0x7f.1`) is
+/// neither a name nor an address.
+fn plain_name(text: &str) -> Option<String> {
+    let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+    let label =
+        |label: &str| !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let number = last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit());
+    let right = name.len() <= 253 && name.split('.').all(label) && (!number || name.parse::<Ipv4Addr>().is_ok());
+    right.then_some(name)
+}
+
+/// Where a request goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    host: String,
+    port: u16,
+    secure: bool,
+}
+
+impl Target {
+    /// This host, by name or address (one of IPv6 in brackets), at this port, over TLS where it is `secure`; `None` where
+    /// that is no host.
+    pub fn of(host: &str, port: u16, secure: bool) -> Option<Self> {
+        (port != 0).then_some(Self { host: plain_host(host)?, port, secure })
+    }
+
+    /// The port that a scheme means where none is written.
+    pub fn usual_port(secure: bool) -> u16 {
+        if secure { 443 } else { 80 }
+    }
+
+    /// Its name or address, in the form that is compared.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Its address, where it is named by that.
+    pub fn address(&self) -> Option<IpAddr> {
+        self.host.parse().ok()
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Whether it is reached over TLS.
+    pub fn secure(&self) -> bool {
+        self.secure
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "[{}]:{}", self.host, self.port),
+            false => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
 }
 
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let star = if self.subdomains { "*." } else { "" };
-        write!(f, "{star}{}", self.name)?;
+        match self.name.contains(':') {
+            true => write!(f, "[{}]", self.name)?,
+            false => write!(f, "{star}{}", self.name)?,
+        }
         self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
     }
 }
@@ -320,6 +472,71 @@ mod tests {
             assert_eq!(asked.env.narrowed(&granted.env), Variables::default());
             assert_eq!(asked.run.narrowed(&granted.run), Programs::default());
             assert_eq!(asked.approve.narrowed(granted.approve), Approve(false));
+        }
+    }
+
+    fn host(text: &str) -> Host {
+        Host::parse(text).unwrap_or_else(|| panic!("{text}"))
+    }
+
+    fn target(text: &str, secure: bool) -> Target {
+        let Host { name, port, .. } = host(text);
+        let name = if name.contains(':') { format!("[{name}]") } else { name };
+        Target::of(&name, port.unwrap_or(Target::usual_port(secure)), secure).unwrap()
+    }
+
+    #[test]
+    fn a_host_covers_itself_at_its_port_and_a_star_its_subdomains_alone() {
+        for (granted, reached, secure, covered) in [
+            ("example.com", "EXAMPLE.com.", true, true),
+            ("example.com", "example.com", false, true),
+            ("example.com", "example.com:8080", true, false),
+            ("example.com", "example.com:443", false, false),
+            ("example.com:443", "example.com:443", false, true),
+            ("example.com:8080", "example.com", false, false),
+            ("example.com", "a.example.com", true, false),
+            ("*.example.com", "a.b.example.com", true, true),
+            ("*.example.com", "example.com", true, false),
+            ("*.example.com", "badexample.com", true, false),
+            ("*.example.com", "example.com.evil.org", true, false),
+            ("127.0.0.1:80", "127.0.0.1", false, true),
+            ("localhost:80", "127.0.0.1", false, false),
+            ("[0:0::1]:81", "[::1]:81", false, true),
+            ("*.0.1", "127.0.0.1", false, false),
+        ] {
+            let covers = Host::parse(granted).is_some_and(|host| host.covers(&target(reached, secure)));
+            assert_eq!(covers, covered, "{granted} {reached} {secure}");
+        }
+    }
+
+    #[test]
+    fn an_address_in_an_odd_form_is_no_host() {
+        for text in
+            ["127.1", "0x7f.1", "2130706433", "0177.0.0.1", "1.2.3.4.5", "::1", "[::1", "[::1%eth0]", "a..b", ".", ""]
+        {
+            assert_eq!(Host::parse(text), None, "{text}");
+            assert_eq!(Target::of(text, 80, false), None, "{text}");
+        }
+        for text in
+            ["a:0", "a:+80", "a:", "a:65536", "*.127.0.0.1", "*", "*.", "https://a", "a/b", "a@b", "m\u{fc}ll.de"]
+        {
+            assert_eq!(Host::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn two_hosts_meet_where_something_can_be_both() {
+        for (one, other, meet) in [
+            ("a.b", "a.b", true),
+            ("*.b", "a.b", true),
+            ("*.b", "b", false),
+            ("*.b", "*.a.b", true),
+            ("*.b", "*.c", false),
+            ("a.b", "a.b:443", true),
+            ("a.b", "a.b:81", false),
+            ("a.b:80", "a.b:81", false),
+        ] {
+            assert_eq!((host(one).meets(&host(other)), host(other).meets(&host(one))), (meet, meet), "{one} {other}");
         }
     }
 

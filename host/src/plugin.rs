@@ -115,7 +115,7 @@ pub trait Code: Send + Sync + fmt::Debug {
 pub struct Allowed {
     /// Its approvals count.
     pub approves: Approve,
-    /// It may wait for others: it runs programs.
+    /// It may wait for others: it runs programs or sends requests.
     pub waits: bool,
     /// What was granted to no effect, and why.
     pub doubts: Vec<String>,

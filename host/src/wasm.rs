@@ -8,7 +8,7 @@
 //!   code that was compiled before; `load_error`: why a file is refused; `bindings`: the interface
 //! - `command`: WASI commands, which speak the protocol of shell commands
 //! - `instance`: one call; `kept`: instances that outlast it; `limits`: what it may use; `question`, `answer`, `trap`: in and out
-//! - `log`, `config`, `state`, `process`, `wasi`: what a guest may import; `allowance`, `folders`,
+//! - `log`, `config`, `state`, `process`, `http`, `wasi`: what a guest may import; `allowance`, `folders`,
 //!   `opening`, `way`: what of the machine it was granted
 
 mod allowance;
@@ -20,6 +20,7 @@ mod component;
 mod config;
 mod engine;
 mod folders;
+mod http;
 mod imports;
 mod inspection;
 mod instance;
@@ -331,7 +332,9 @@ impl Plugin {
 
     fn report(&self, outcome: Outcome, guest: &mut Guest) -> Asked {
         let (log, flood) = std::mem::take(&mut guest.log).close();
-        let denied = std::mem::take(&mut guest.denials).warnings(self.claim.owner().name.as_str());
+        let (denials, outgoing) = (std::mem::take(&mut guest.denials), std::mem::take(&mut guest.outgoing));
+        let name = self.claim.owner().name.as_str();
+        let denied = [denials, outgoing.denials()].into_iter().flat_map(|some| some.warnings(name));
         Asked { log, warnings: flood.into_iter().chain(denied).collect(), ..outcome.into() }
     }
 }

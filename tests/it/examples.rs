@@ -4,23 +4,91 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tacklebox::event::{Context, Object, PreToolUse, SessionEndInput, ToolCall, TurnEndInput};
+use tacklebox::permission::{Host, Permissions};
 use tacklebox::source::{Reach, Source};
 use tacklebox::{HookRuntime as _, Runtime};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 
 use crate::agent::{bare, bash, command_input, cx};
 
 /// A host with this example, as a package with this config.
 async fn with(name: &str, config: Value) -> Runtime {
+    granting(name, config, Permissions::default()).await
+}
+
+/// The same, and it asks for and is granted these hosts.
+async fn granting(name: &str, config: Value, granted: Permissions) -> Runtime {
     let folder = tempfile::tempdir().unwrap();
     let component = format!("{name}.wasm");
     let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins").join(name).join(&component);
     std::fs::copy(committed, folder.path().join(&component)).unwrap();
-    let manifest = json!({"name": name, "component": component, "config": config}).to_string();
+    let hosts: Vec<_> = granted.http.0.iter().map(ToString::to_string).collect();
+    let asks = json!({"http": hosts});
+    let manifest = json!({"name": name, "component": component, "config": config, "permissions": asks}).to_string();
     #[expect(clippy::disallowed_methods, reason = "a test lays its own files")]
     std::fs::write(folder.path().join("plugin.json"), manifest).unwrap();
     let runtime = bare().build().await.unwrap();
-    runtime.load(Source::Plugin(name.into()), folder.path(), Reach::Everywhere).await.unwrap();
+    runtime.load_granted(Source::Plugin(name.into()), folder.path(), Reach::Everywhere, granted).await.unwrap();
     runtime
+}
+
+/// A service that gives this answer to whatever it is asked, and the questions.
+async fn service(decision: &'static str) -> (u16, mpsc::UnboundedReceiver<Value>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (port, (asked, asks)) = (listener.local_addr().unwrap().port(), mpsc::unbounded_channel());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut all = Vec::new();
+            let question = loop {
+                let text = String::from_utf8_lossy(&all);
+                let body = text
+                    .find('{')
+                    .and_then(|start| serde_json::from_str(&text[start..].replace("\r\n0\r\n\r\n", "")).ok());
+                if let Some(question) = body {
+                    break question;
+                }
+                if stream.read_buf(&mut all).await.unwrap() == 0 {
+                    break Value::Null;
+                }
+            };
+            let _ = asked.send(question);
+            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{decision}", decision.len());
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    (port, asks)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_granted_service_is_asked_and_what_it_does_not_answer_is_blocked() {
+    for (decision, blocked) in [
+        (r#"{"decision": "deny", "reason": "not on my watch"}"#, Some("not on my watch")),
+        (r#"{"decision": "allow"}"#, None),
+        (r#"{"decision": "perhaps"}"#, Some("")),
+        ("<html>", Some("")),
+    ] {
+        let (port, mut asks) = service(decision).await;
+        let config = json!({"url": format!("http://127.0.0.1:{port}/decide")});
+        let here = Host::parse(&format!("127.0.0.1:{port}")).unwrap();
+        let runtime = granting("ask-policy", config.clone(), Permissions::default().sending(here)).await;
+        match (verdict(&runtime, &bash("ls")).await, blocked) {
+            (PreToolUse::Blocked { reason, .. }, Some(why)) => {
+                assert!(format!("{reason:?}").contains(why), "{reason:?}")
+            }
+            (PreToolUse::Proceed { .. }, None) => {}
+            other => panic!("{decision}: {other:?}"),
+        }
+        let question = asks.recv().await.unwrap();
+        assert_eq!((&question["tool"], &question["input"]["command"]), (&json!("bash"), &json!("ls")));
+        // Without a word it asks nobody, and that is said.
+        let answer = with("ask-policy", config).await.pre_tool_use(&bash("ls"), &cx()).await;
+        assert!(matches!(answer.verdict, PreToolUse::Blocked { .. }), "{:?}", answer.verdict);
+        let said: Vec<_> = answer.report.warnings.iter().map(ToString::to_string).collect();
+        assert!(said.iter().any(|line| line.contains("`ask-policy`") && line.contains("`http`")), "{said:?}");
+        assert!(asks.try_recv().is_err());
+    }
 }
 
 async fn verdict(runtime: &Runtime, call: &ToolCall) -> PreToolUse {

@@ -637,16 +637,15 @@ fn inspect_shows_what_settings_grant_beside_what_is_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn http_is_known_and_refused_aloud() {
+async fn a_grant_that_is_none_is_left_out_aloud() {
     let world = World::new();
     fs::create_dir_all(world.at("home/.freecode")).unwrap();
-    let hook = json!({
-        "name": "e", "type": "callback", "plugin": world.at("package/escape.wasm"), "grant": {"http": ["example.com"], "rum": []},
-    });
+    let grant = json!({"http": ["https://example.com", "example.com"], "rum": []});
+    let hook = json!({"name": "e", "type": "callback", "plugin": world.at("package/escape.wasm"), "grant": grant});
     world.lay("home/.freecode/settings.json", &json!({"hooks": {"PreToolUse": [hook]}}).to_string());
     let host = Runtime::builder(Trust::Trusted, world.surroundings()).build().await.unwrap();
     let said: Vec<_> = host.diagnostics().iter().map(ToString::to_string).collect();
-    assert!(said.iter().any(|line| line.contains("`http` cannot be granted in this version")), "{said:?}");
+    assert!(said.iter().any(|line| line.contains("`http`: `https://example.com` is no host")), "{said:?}");
     assert!(said.iter().any(|line| line.contains("unknown permission `rum` (hint: did you mean `run`?)")), "{said:?}");
     // A folder is granted by a typed word as well; one that is not there is said.
     let grant = Permissions::default().reading(Folder::project().below("nowhere").unwrap());

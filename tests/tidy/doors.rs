@@ -4,12 +4,18 @@ use crate::tree::{Source, Tree};
 use crate::{assert_broken, assert_clean};
 
 /// Crates, and the modules that may name them.
-const CRATES: [(&[&str], &[&str], &str); 9] = [
-    (&["wasmtime", "wasmtime_wasi", "wasmparser", "rustc_demangle"], &["wasm"], "the engine is private to `wasm`"),
+const CRATES: [(&[&str], &[&str], &str); 11] = [
+    (
+        &["wasmtime", "wasmtime_wasi", "wasmtime_wasi_http", "wasmparser", "rustc_demangle"],
+        &["wasm"],
+        "the engine is private to `wasm`",
+    ),
     (&["clap", "clap_complete", "anyhow", "anstream", "anstyle"], &["cli"], "the library has no command line"),
     (&["jsonc_parser"], &["wire"], "what comes from outside is read in `wire`"),
     (&["brush_parser", "fancy_regex", "regex"], &["matching"], "patterns and commands are compiled in `matching`"),
-    (&["reqwest", "rustls", "rustls_platform_verifier"], &["provider"], "the network has one door"),
+    (&["reqwest"], &["provider"], "models are asked from one place"),
+    (&["hyper", "hyper_util", "tokio_rustls"], &["wasm"], "what plugins send goes out by one door"),
+    (&["rustls", "rustls_platform_verifier"], &["provider", "wasm"], "the network has two doors"),
     (&["notify"], &["watch"], "what the system tells of files is heard in one place"),
     (&["arc_swap"], &["registry"], "the registry alone swaps"),
     (

@@ -21,6 +21,9 @@ const BOUND: (&str, [&str; 3]) = (
     ],
 );
 
+/// Of WASI's interfaces what a guest uses; to change them is WASI's, and a host without them shows at linking.
+const WASIS_OWN: &str = "guest-sdk/rust/http/wit/";
+
 /// The largest component, in bytes.
 const LARGEST: usize = 100_000;
 
@@ -125,6 +128,7 @@ fn released_interfaces_stay_as_they_are() {
 #[test]
 fn every_interface_in_the_tree_is_frozen() {
     let there = Tree::checkout().all().map(|(path, _)| path).filter(|path| path.ends_with(".wit"));
+    let there = there.filter(|path| !path.starts_with(WASIS_OWN));
     let listed: Vec<_> = INTERFACES.iter().map(|(path, _)| *path).collect();
     assert_eq!(there.collect::<Vec<_>>(), listed);
 }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::folders::{self, Preopens};
+use super::http::Reach;
 use super::process::{Lookup, Program};
 use crate::permission::{Folders, Permissions, Programs, Variables};
 use crate::plugin::{Allowed, Terms};
@@ -22,6 +23,8 @@ pub(super) struct Allowance {
     pub(super) programs: Vec<Program>,
     /// Whether some program was granted that it does not ask for.
     pub(super) granted_unasked: Programs,
+    /// The hosts that it may send requests to.
+    pub(super) reach: Arc<Reach>,
     env: Variables,
 }
 
@@ -46,8 +49,9 @@ impl Allowance {
         let programs: Vec<_> = run.0.iter().map(|name| Program::granted(name, &lookup)).collect();
         let granted_unasked = Programs(granted.run.0.iter().filter(|name| !run.allows(name)).cloned().collect());
         let approves = asked.approve.narrowed(granted.approve);
-        let allowed = Allowed { approves, waits: !programs.is_empty(), doubts };
-        Self { allowed, folders, programs, granted_unasked, env: asked.env.narrowed(&granted.env) }
+        let reach = Arc::new(Reach::of(&asked.http, &granted.http));
+        let allowed = Allowed { approves, waits: !programs.is_empty() || !reach.is_empty(), doubts };
+        Self { allowed, folders, programs, granted_unasked, reach, env: asked.env.narrowed(&granted.env) }
     }
 
     /// The same for a core module: preview 1 opens files past the check that keeps pipes and devices out, so it gets no
@@ -83,8 +87,10 @@ fn unasked(asked: &Permissions, granted: &Permissions) -> Vec<String> {
         |what: &str| format!("{what} is granted and not asked for in `permissions`, so the plugin does not get it");
     let env = granted.env.0.iter().filter(|name| !asked.env.allows(name)).map(|name| doubt(&format!("`env` {name}")));
     let run = granted.run.0.iter().filter(|name| !asked.run.allows(name)).map(|name| doubt(&format!("`run` {name}")));
+    let http =
+        granted.http.0.iter().filter(|host| !asked.http.meets(host)).map(|host| doubt(&format!("`http` {host}")));
     let approve = (granted.approve.0 && !asked.approve.0).then(|| doubt("`approve`"));
-    env.chain(run).chain(approve).collect()
+    env.chain(http).chain(run).chain(approve).collect()
 }
 
 /// The folders of both `read` and `write`: who may change a folder may read it.

@@ -67,9 +67,6 @@ fn ours(import: &InterfaceName<'_>) -> Option<String> {
 }
 
 fn wasi(import: &InterfaceName<'_>) -> Option<String> {
-    if import.package == "wasi:http" {
-        return Some("outgoing HTTP is not granted and not linked in this version".into());
-    }
     if !import.is_of(0, 2) {
         return Some("this host links WASI 0.2".into());
     }
@@ -83,7 +80,7 @@ mod tests {
 
     #[test]
     fn what_the_host_has_is_not_missing() {
-        let imports = ["tacklebox:hooks/log@0.1.3", "wasi:io/poll@0.2.0", "wasi:cli/environment@0.2.12"];
+        let imports = ["tacklebox:hooks/log@0.1.3", "wasi:io/poll@0.2.0", "wasi:http/types@0.2.12"];
         assert_eq!(missing(&imports.map(str::to_owned)), []);
     }
 
@@ -92,7 +89,7 @@ mod tests {
         for (name, why) in [
             ("tacklebox:hooks/model@0.1.0", "not in interface version 0.1.0"),
             ("tacklebox:hooks/log@0.2.0", "this host has interface version 0.1"),
-            ("wasi:http/outgoing-handler@0.2.0", "outgoing HTTP is not granted"),
+            ("wasi:http/incoming-handler@0.2.0", "not among"),
             ("wasi:io/poll@0.3.0", "links WASI 0.2"),
             ("wasi:keyvalue/store@0.2.0", "not among"),
             ("acme:disk/format@1.0.0", "no version of tacklebox"),

@@ -17,6 +17,7 @@ use super::allowance::Allowance;
 use super::bindings::{HookContext, HookInput, HookResult, Plugin, PluginInfo, PluginPre, types};
 use super::command::Command;
 use super::engine::Room;
+use super::http::Outgoing;
 use super::limits::{ANSWER, HANDED_OVER, Ledger};
 use super::log::Log;
 use super::places::Place;
@@ -48,6 +49,8 @@ pub(super) struct Guest {
     /// How many it has run.
     pub(super) runs: usize,
     pub(super) denials: Denials,
+    /// What it sends.
+    pub(super) outgoing: Outgoing,
     pub(super) clock: Clock,
     pub(super) wasi: Option<Box<Wasi>>,
     pub(super) preview1: Option<Box<WasiP1Ctx>>,
@@ -70,6 +73,7 @@ impl Guest {
             lease: Lease::default(),
             runs: 0,
             denials: Denials::default(),
+            outgoing: Outgoing::default(),
             clock: Clock::Real,
             wasi: None,
             preview1: None,
@@ -84,6 +88,7 @@ impl Guest {
             allowance: Arc::clone(allowance),
             deadline: Some(deadline.at),
             lease: ask.lease.clone(),
+            outgoing: Outgoing::to(&allowance.reach, Some(deadline.at), ask.lease.clone()),
             ..self
         }
     }

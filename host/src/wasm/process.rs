@@ -11,6 +11,7 @@ use tokio::time::Instant;
 pub(super) use self::lookup::{Lookup, Program};
 use self::lookup::{Refused, Resolved};
 use self::running::Failure;
+pub(super) use self::running::its_end;
 use super::bindings::process::{Error, Host, Output};
 use super::instance::Guest;
 use crate::diagnostic::printable;
@@ -18,30 +19,30 @@ use crate::permission::is_bare_name;
 
 /// How many programs a call may run.
 const MOST_RUNS: usize = 8;
-/// How many programs are named in warnings, and how many characters of a name.
+/// How many programs or hosts are named in warnings, and how many characters of a name.
 const MOST_NAMED: usize = 8;
 const LONGEST_NAME: usize = 64;
 
-/// The programs that were denied to one call, each with the reason.
+/// The programs or hosts that were denied to one call, each with the reason.
 #[derive(Debug, Default)]
 pub(super) struct Denials {
-    programs: Vec<(String, &'static str)>,
+    all: Vec<(String, &'static str)>,
 }
 
 impl Denials {
-    fn note(&mut self, program: &str, why: &'static str) {
-        let program: String = program.chars().take(LONGEST_NAME).collect();
-        if self.programs.len() < MOST_NAMED && self.programs.iter().all(|(known, _)| *known != program) {
-            self.programs.push((program, why));
+    pub(super) fn note(&mut self, what: &str, why: &'static str) {
+        let what: String = what.chars().take(LONGEST_NAME).collect();
+        if self.all.len() < MOST_NAMED && self.all.iter().all(|(known, _)| *known != what) {
+            self.all.push((what, why));
         }
     }
 
     /// A warning for each.
     pub(super) fn warnings(self, plugin: &str) -> impl Iterator<Item = String> {
-        let warn = move |(program, why): (String, _)| {
-            format!("plugin `{}` was denied `{}`: {why}", printable(plugin), printable(&program))
+        let warn = move |(what, why): (String, _)| {
+            format!("plugin `{}` was denied `{}`: {why}", printable(plugin), printable(&what))
         };
-        self.programs.into_iter().map(warn)
+        self.all.into_iter().map(warn)
     }
 }
 

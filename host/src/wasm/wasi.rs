@@ -1,20 +1,27 @@
 //! WASI 0.2: clocks and random numbers are there, and what was granted of folders and variables; no arguments and no
-//! network; standard input is at its end, and output goes nowhere. What WASI commands have beyond that is added in
+//! network but the hosts that were granted; standard input is at its end, and output goes nowhere. What WASI commands have beyond that is added in
 //! `command`.
 
 use std::time::Duration;
 
 use wasmtime::component::{Linker, ResourceTable};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
+use super::allowance::Allowance;
 use super::folders::Preopens;
 use super::instance::Guest;
 
 /// The most random bytes in one piece.
 const MOST_RANDOM: u64 = 1 << 20;
 
+/// How many things of WASI a call may hold: each costs the host memory, and some of them kilobytes.
+const MOST_HANDLES: usize = 10_000;
+/// How much the fields of one request or answer may take of the host's memory, in bytes.
+const LARGEST_HEADERS: usize = 64 << 10;
+
 /// The interfaces of WASI 0.2 that are linked, by package.
-pub(super) const LINKED: [(&str, &[&str]); 6] = [
+pub(super) const LINKED: [(&str, &[&str]); 7] = [
     ("wasi:io", &["error", "poll", "streams"]),
     ("wasi:clocks", &["wall-clock", "monotonic-clock"]),
     ("wasi:random", &["random", "insecure", "insecure-seed"]),
@@ -34,6 +41,7 @@ pub(super) const LINKED: [(&str, &[&str]); 6] = [
             "terminal-stderr",
         ],
     ),
+    ("wasi:http", &["types", "outgoing-handler"]),
     (
         "wasi:sockets",
         &["network", "instance-network", "ip-name-lookup", "tcp", "tcp-create-socket", "udp", "udp-create-socket"],
@@ -44,6 +52,7 @@ pub(super) const LINKED: [(&str, &[&str]); 6] = [
 pub(super) struct Wasi {
     cx: WasiCtx,
     table: ResourceTable,
+    http: WasiHttpCtx,
 }
 
 /// Which clock a guest sees.
@@ -55,10 +64,11 @@ pub(super) enum Clock {
     Fixed,
 }
 
-/// Links all of WASI 0.2.
+/// Links all of WASI 0.2, and its HTTP.
 pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     wasmtime_wasi::p2::add_to_linker_async(linker)?;
-    super::opening::link(linker)
+    super::opening::link(linker)?;
+    super::http::link(linker)
 }
 
 /// What every guest has of WASI, to be added to.
@@ -75,17 +85,38 @@ impl Wasi {
     /// With this world, and the folders that were granted.
     pub(super) fn of(mut cx: WasiCtx, folders: &Preopens) -> Self {
         folders.hand_to(&mut cx);
-        Self { cx, table: ResourceTable::new() }
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(MOST_HANDLES);
+        let mut http = WasiHttpCtx::new();
+        http.set_field_size_limit(LARGEST_HEADERS);
+        Self { cx, table, http }
+    }
+
+    /// The one that is there, else one with nothing added: made on first use, since most plugins have none of it, and those
+    /// that link it seldom call it.
+    fn made<'w>(
+        wasi: &'w mut Option<Box<Self>>,
+        allowance: &Allowance,
+        env: &[(String, String)],
+        clock: Clock,
+    ) -> &'w mut Self {
+        wasi.get_or_insert_with(|| Box::new(Self::of(empty_handed(clock).envs(env).build(), &allowance.folders)))
     }
 }
 
 impl WasiView for Guest {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        // Made on first use: most plugins have none of it, and those that link it seldom call it.
         let Self { allowance, env, clock, wasi, .. } = self;
-        let wasi =
-            wasi.get_or_insert_with(|| Box::new(Wasi::of(empty_handed(*clock).envs(env).build(), &allowance.folders)));
+        let wasi = Wasi::made(wasi, allowance, env, *clock);
         WasiCtxView { ctx: &mut wasi.cx, table: &mut wasi.table }
+    }
+}
+
+impl WasiHttpView for Guest {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        let Self { allowance, env, clock, wasi, outgoing, .. } = self;
+        let wasi = Wasi::made(wasi, allowance, env, *clock);
+        WasiHttpCtxView { ctx: &mut wasi.http, table: &mut wasi.table, hooks: outgoing }
     }
 }
 

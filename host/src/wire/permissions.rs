@@ -46,7 +46,7 @@ pub(crate) struct Remark {
 
 /// Reads what stands under `key`.
 pub(crate) fn read(key: &str, value: &Value<'_>, word: Word, site: &Site<'_>) -> (Permissions, Vec<Remark>) {
-    let mut reader = Reader { key, word, site, remarks: Vec::new() };
+    let mut reader = Reader { key, site, remarks: Vec::new() };
     let permissions = match value {
         Value::Object(object) => reader.object(object),
         other => {
@@ -60,7 +60,6 @@ pub(crate) fn read(key: &str, value: &Value<'_>, word: Word, site: &Site<'_>) ->
 
 struct Reader<'r> {
     key: &'r str,
-    word: Word,
     site: &'r Site<'r>,
     remarks: Vec<Remark>,
 }
@@ -78,7 +77,7 @@ impl Reader<'_> {
                 "write" => permissions.write = Folders(self.folders("write", value)),
                 "env" => permissions.env = Variables(self.each("env", value, variable)),
                 "run" => permissions.run = Programs(self.each("run", value, program)),
-                "http" => permissions.http = self.hosts(value),
+                "http" => permissions.http = Hosts(self.each("http", value, host)),
                 "approve" => permissions.approve = self.approve(value),
                 other => {
                     let message = format!("`{}`: unknown permission {}", self.key, Quoted(other));
@@ -92,16 +91,6 @@ impl Reader<'_> {
     fn folders(&mut self, name: &str, value: &Value<'_>) -> Vec<Folder> {
         let site = self.site;
         self.each(name, value, |text| folder(text, site))
-    }
-
-    /// Nothing can be sent in this version, so a grant would promise what is not there.
-    fn hosts(&mut self, value: &Value<'_>) -> Hosts {
-        let hosts = Hosts(self.each("http", value, host));
-        if self.word == Word::Granted {
-            self.say(value, format!("`{}`: `http` cannot be granted in this version; nothing can be sent", self.key));
-            return Hosts::default();
-        }
-        hosts
     }
 
     fn approve(&mut self, value: &Value<'_>) -> Approve {
@@ -190,18 +179,10 @@ fn program(text: &str) -> Result<String, String> {
 }
 
 fn host(text: &str) -> Result<Host, String> {
-    let wrong = || "is no host: write `example.com`, `*.example.com` or `example.com:8080`".to_owned();
-    let (name, port) = match text.rsplit_once(':') {
-        Some((name, port)) => (name, Some(port.parse().ok().filter(|port| *port != 0).ok_or_else(wrong)?)),
-        None => (text, None),
-    };
-    let (subdomains, name) = name.strip_prefix("*.").map_or((false, name), |name| (true, name));
-    let label =
-        |label: &str| !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
-    match name.split('.').all(label) {
-        true => Ok(Host { name: name.to_ascii_lowercase(), subdomains, port }),
-        false => Err(wrong()),
-    }
+    Host::parse(text).ok_or_else(|| {
+        "is no host: write `example.com`, `*.example.com`, `example.com:8080` or an address, one of IPv6 in brackets"
+            .to_owned()
+    })
 }
 
 #[cfg(test)]
@@ -282,7 +263,9 @@ mod tests {
             (r#"{"read": ["${HOME}"]}"#, "a variable that is not known"),
             (r#"{"read": ["${project}/${data}"]}"#, "a variable that is not known"),
             (r#"{"read": ["x${project}"]}"#, "a variable that is not known"),
-            (r#"{"http": ["example.com"]}"#, "`http` cannot be granted in this version"),
+            (r#"{"http": ["https://example.com"]}"#, "is no host: write `example.com`"),
+            (r#"{"http": ["127.1"]}"#, "is no host"),
+            (r#"{"http": "*"}"#, "`http` must be a list of strings"),
         ] {
             let (read, said) = granted(text);
             assert!(read.is_empty(), "{text}: {read:?}");
@@ -293,13 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_read_although_none_is_granted() {
+    fn hosts_are_read_in_each_form() {
         let asked = |text: &str| {
-            let (read, said) = read_as(text, Origin::Package, Word::Requested);
+            let (read, said) = granted(text);
             (read.http.0.iter().map(ToString::to_string).collect::<Vec<_>>(), said.len())
         };
-        let hosts = asked(r#"{"http": ["Example.com", "*.example.com:8080", "127.0.0.1:1"]}"#);
-        assert_eq!(hosts, (vec!["example.com".into(), "*.example.com:8080".into(), "127.0.0.1:1".into()], 0));
+        let hosts = asked(r#"{"http": ["Example.com", "*.example.com:8080", "127.0.0.1:1", "[::0:1]:2"]}"#);
+        let read = ["example.com", "*.example.com:8080", "127.0.0.1:1", "[::1]:2"].map(str::to_owned).to_vec();
+        assert_eq!(hosts, (read, 0));
         assert_eq!(asked(r#"{"http": ["https://a", "", "*", "a..b", "a:0", "a:x", "a b", "*.*.a"]}"#), (vec![], 8));
     }
 }

@@ -48,7 +48,7 @@ pub(super) async fn run(
 }
 
 /// A little before the call's own end, so that the plugin can still say something about it.
-fn its_end(until: Until) -> Instant {
+pub(in crate::wasm) fn its_end(until: Until) -> Instant {
     let now = Instant::now();
     let left = until.map_or(Duration::ZERO, |until| until.saturating_duration_since(now));
     now + left.mul_f64(0.9)
