@@ -58,11 +58,11 @@ async fn a_patch_of_the_interface_is_run() {
 
 #[tokio::test]
 async fn an_import_that_the_host_lacks_is_named() {
-    let import = r#"(import "wasi:http/outgoing-handler@0.2.0" (instance (export "handle" (func))))
+    let import = r#"(import "wasi:keyvalue/store@0.2.0" (instance (export "open" (func))))
         (import "tacklebox:hooks/telepathy@0.1.0" (instance (export "read" (func))))"#;
     let guest = binary(&text(PASS).replace("(;IMPORTS;)", import));
     let error = refused(&plugins(), &guest).await.to_string();
-    assert!(error.contains("`wasi:http/outgoing-handler@0.2.0` (outgoing HTTP is not granted"), "{error}");
+    assert!(error.contains("`wasi:keyvalue/store@0.2.0` (not among the WASI 0.2 interfaces"), "{error}");
     assert!(error.contains("`tacklebox:hooks/telepathy@0.1.0` (not in interface version 0.1.0"), "{error}");
 }
 
