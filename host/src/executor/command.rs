@@ -29,10 +29,9 @@ use spawn::{NotStarted, Started};
 /// Asks a command hook.
 ///
 /// The time limit counts from the start of its process, so a large payload does not use it up. Dropping the future
-/// ends the process group: SIGTERM, and SIGKILL 2 s later, or at once where the runtime is going down; `lease` is held
-/// until it has ended. Needs a tokio
-/// runtime with its I/O and time drivers; does not panic otherwise and does not fail: whatever goes wrong is the
-/// outcome's cause.
+/// ends the process group: SIGTERM, and SIGKILL 2 s later, or at once where the runtime is going down; the lease of `ask`
+/// is held until it has ended. Needs a tokio runtime with its I/O and time drivers; does not panic otherwise and does not
+/// fail: whatever goes wrong is the outcome's cause.
 pub async fn run(hook: &CommandHook, ask: &Ask<'_>) -> Asked {
     // A guard is not run in a dialect that it was not written for.
     if hook.dialect != Dialect::Freecode {

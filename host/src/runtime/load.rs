@@ -12,7 +12,7 @@ use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Reading, Revision, SessionId};
 use crate::permission::Permissions;
 use crate::plugin::{Code, Digest, Given};
-use crate::registry::{Change, Disabled, Dropped, Hook, NewHook, Waiting};
+use crate::registry::{Applied, Change, Disabled, Dropped, Hook, NewHook, Waiting};
 use crate::settings;
 use crate::source::{Reach, Source};
 use crate::trust::TrustedBy;
@@ -245,22 +245,14 @@ impl Runtime {
         let path = std::path::absolute(path.as_ref())
             .map_err(|error| LoadError::Read { path: path.as_ref().to_owned(), error })?;
         let reads = Reads::default();
-        let (hooks, mut diagnostics) = self.unpack(&source, &path, &given, &reads).await?;
+        let (hooks, diagnostics) = self.unpack(&source, &path, &given, &reads).await?;
         self.say(&diagnostics);
         let count = hooks.len();
         let mut laden = Laden { source, path, reach, given, generation: Generation(0), files: reads.into_prints() };
         let applied = taken(self.apply(Change::Replace { key: laden.key(), reach: laden.reach.clone(), hooks }))?;
         laden.generation = applied.generation;
         self.loading.origins.loaded(laden);
-        diagnostics.extend(self.tell_what_waits());
-        Ok(Loaded {
-            generation: applied.generation,
-            revision: applied.revision,
-            hooks: count,
-            dropped: applied.dropped,
-            diagnostics,
-            waiting: self.waiting(),
-        })
+        Ok(self.loaded(applied, count, diagnostics))
     }
 
     /// Reads a package and makes its plugin and its hooks; registers nothing.
@@ -318,15 +310,14 @@ impl Runtime {
         };
         self.loading.origins.settings_are_from(reads.into_prints());
         self.dispatcher.bus.tell(|| Record::Reloaded { revision: applied.revision, hooks: count });
+        self.loaded(applied, count, diagnostics)
+    }
+
+    /// What came of it, and what waits now.
+    fn loaded(&self, applied: Applied, hooks: usize, mut diagnostics: Vec<Diagnostic>) -> Loaded {
         diagnostics.extend(self.tell_what_waits());
-        Loaded {
-            generation: applied.generation,
-            revision: applied.revision,
-            hooks: count,
-            dropped: applied.dropped,
-            diagnostics,
-            waiting: self.waiting(),
-        }
+        let Applied { generation, revision, dropped, .. } = applied;
+        Loaded { generation, revision, hooks, dropped, diagnostics, waiting: self.waiting() }
     }
 
     /// Trusts what the project brings where that has this digest, as long as the host lives, and reads it anew.

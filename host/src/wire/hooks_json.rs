@@ -9,12 +9,12 @@ use jsonc_parser::ast::{self, Value};
 
 use super::document::{Document, NotJson, Notes, Quoted, did_you_mean, found, last, repeated};
 use super::field::is_silent;
-use super::hooks::value::own_word;
+use super::hooks::value::default_on_error;
 use super::hooks::{self, Origin, Site};
 use super::path::Bases;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Events;
-use crate::hook::{HookSpec, OnError};
+use crate::hook::HookSpec;
 
 /// Why none of it is read: what is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,7 +64,7 @@ fn read(root: &ast::Object<'_>, site: &Site<'_>) -> Result<(Vec<HookSpec>, Vec<D
     top_level(root, site, &mut notes);
     let written = root.properties.iter().filter(|p| p.name.as_str() == "hooks").map(|p| &p.value);
     let mut hooks = hooks::read(written, site, &mut notes);
-    let on_error = on_error(root, site, &mut notes);
+    let on_error = default_on_error(root, site, &mut notes);
     for hook in &mut hooks {
         hook.on_error = hook.on_error.or(on_error);
     }
@@ -97,22 +97,10 @@ fn top_level(root: &ast::Object<'_>, site: &Site<'_>, notes: &mut Notes) {
     }
 }
 
-fn on_error(root: &ast::Object<'_>, site: &Site<'_>, notes: &mut Notes) -> Option<OnError> {
-    let value = &last(root, "onError")?.value;
-    match own_word(value) {
-        Ok(meaning) => Some(meaning),
-        Err(why) => {
-            let message = format!("`onError` must be {why}; every hook keeps its own default");
-            notes.say(Diagnostic::warning(site.place_of(value), message));
-            None
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hook::HookKind;
+    use crate::hook::{HookKind, OnError};
 
     fn read(text: &str) -> Result<(Vec<HookSpec>, Vec<Diagnostic>), NotWhole> {
         let (path, folder) = (Path::new("/x/skill/hooks/hooks.json"), Path::new("/x/skill"));

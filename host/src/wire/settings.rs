@@ -9,7 +9,7 @@ use jsonc_parser::ast::{self, Value};
 
 use super::document::{Document, NotJson, Notes, Quoted, did_you_mean, found, last, repeated};
 use super::field::TOP_LEVEL;
-use super::hooks::value::own_word;
+use super::hooks::value::default_on_error;
 use super::hooks::{self, Origin, Site};
 use super::path::Bases;
 use super::plugins;
@@ -193,18 +193,6 @@ fn disable_all(root: &ast::Object<'_>, site: &Site<'_>, notes: &mut Notes) -> bo
                 format!("`disableAllHooks` must be true or false, found {}; nothing is disabled", found(other));
             notes.say(Diagnostic::warning(site.place_of(other), message));
             false
-        }
-    }
-}
-
-fn default_on_error(root: &ast::Object<'_>, site: &Site<'_>, notes: &mut Notes) -> Option<OnError> {
-    let value = &last(root, "onError")?.value;
-    match own_word(value) {
-        Ok(meaning) => Some(meaning),
-        Err(why) => {
-            let message = format!("`onError` must be {why}; every hook keeps its own default");
-            notes.say(Diagnostic::warning(site.place_of(value), message));
-            None
         }
     }
 }

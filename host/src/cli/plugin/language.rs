@@ -16,7 +16,7 @@ mod zig;
 use std::path::Path;
 
 use super::super::fault::Fault;
-use super::build::Workshop;
+use super::build::{Step, Workshop};
 use crate::diagnostic::{nearest, printable};
 
 /// A language.
@@ -66,6 +66,13 @@ const INTERFACE: Template =
 /// An adapter for languages whose runtime imports WASI's preview 1 and can do without: it refuses everything.
 const DENY: Template =
     Template { path: "sdk/deny.wat", content: Content::Text(include_str!("../../../../guest-sdk/wasi/deny.wat")) };
+
+/// Makes [`COMPONENT`] of what a compiler for WASI wrote, with [`DENY`] in the place of all WASI.
+fn componentize(workshop: &Workshop, wasm_tools: &Path, core: &str) -> anyhow::Result<()> {
+    let adapt = format!("wasi_snapshot_preview1={}", DENY.path);
+    workshop.run(Step::new(wasm_tools).args(["component", "new", core, "--adapt", &adapt, "-o", COMPONENT]))?;
+    Ok(())
+}
 
 /// What a language brings.
 struct Row {

@@ -159,16 +159,21 @@ pub(super) fn seeing() -> Vec<u8> {
     importing(&text(run), import, &functions)
 }
 
-/// A guest that looks up the name that the command is, or connects to 127.0.0.1 at this port; with the number of the
-/// error of `wasi:sockets`, which is what refuses.
-pub(super) fn looking_up() -> Vec<u8> {
-    let import = r#"(import "wasi:sockets/network@0.2.0" (instance $network
+/// How the network of `wasi:sockets` begins, up to the kinds of its errors.
+const NETWORK: &str = r#"(import "wasi:sockets/network@0.2.0" (instance $network
         (export "network" (type $net (sub resource)))
         (type $error' (enum "unknown" "access-denied" "not-supported" "invalid-argument" "out-of-memory" "timeout"
           "concurrency-conflict" "not-in-progress" "would-block" "invalid-state" "new-socket-limit"
           "address-not-bindable" "address-in-use" "remote-unreachable" "connection-refused" "connection-reset"
           "connection-aborted" "datagram-too-large" "name-unresolvable" "temporary-resolver-failure"
-          "permanent-resolver-failure"))
+          "permanent-resolver-failure"))"#;
+
+/// A guest that looks up the name that the command is, or connects to 127.0.0.1 at this port; with the number of the
+/// error of `wasi:sockets`, which is what refuses.
+pub(super) fn looking_up() -> Vec<u8> {
+    let import = [
+        NETWORK,
+        r#"
         (export "error-code" (type $error (eq $error')))))
       (alias export $network "network" (type $net))
       (alias export $network "error-code" (type $error))
@@ -180,7 +185,9 @@ pub(super) fn looking_up() -> Vec<u8> {
         (export "error-code" (type $e (eq $error)))
         (export "resolve-address-stream" (type $stream (sub resource)))
         (export "resolve-addresses" (func (param "network" (borrow $n)) (param "name" string)
-          (result (result (own $stream) (error $e)))))))"#;
+          (result (result (own $stream) (error $e)))))))"#,
+    ]
+    .concat();
     let functions = [
         ("mine", r#"(func $mine "instance-network")"#, "(result i32)"),
         ("lookup", r#"(func $names "resolve-addresses") (memory $memory)"#, "(param i32 i32 i32 i32)"),
@@ -189,18 +196,14 @@ pub(super) fn looking_up() -> Vec<u8> {
         "(call $lookup (call $mine) {PATH} (i32.const 272)) {} (call $block (i32.const 1024) (i32.const 5))",
         or_fail(272, 4)
     );
-    importing(&text(&run), import, &functions)
+    importing(&text(&run), &import, &functions)
 }
 
 /// A guest that makes a socket.
 pub(super) fn connecting() -> Vec<u8> {
-    let import = r#"(import "wasi:sockets/network@0.2.0" (instance $network
-        (export "network" (type $net (sub resource)))
-        (type $error' (enum "unknown" "access-denied" "not-supported" "invalid-argument" "out-of-memory" "timeout"
-          "concurrency-conflict" "not-in-progress" "would-block" "invalid-state" "new-socket-limit"
-          "address-not-bindable" "address-in-use" "remote-unreachable" "connection-refused" "connection-reset"
-          "connection-aborted" "datagram-too-large" "name-unresolvable" "temporary-resolver-failure"
-          "permanent-resolver-failure"))
+    let import = [
+        NETWORK,
+        r#"
         (export "error-code" (type $error (eq $error')))
         (type $family' (enum "ipv4" "ipv6"))
         (export "ip-address-family" (type $family (eq $family')))
@@ -233,7 +236,9 @@ pub(super) fn connecting() -> Vec<u8> {
         (export "error-code" (type $e (eq $error)))
         (export "ip-address-family" (type $f (eq $family)))
         (export "tcp-socket" (type $s (eq $socket)))
-        (export "create-tcp-socket" (func (param "address-family" $f) (result (result (own $s) (error $e)))))))"#;
+        (export "create-tcp-socket" (func (param "address-family" $f) (result (result (own $s) (error $e)))))))"#,
+    ]
+    .concat();
     let functions = [
         ("mine", r#"(func $mine "instance-network")"#, "(result i32)"),
         ("socket", r#"(func $create "create-tcp-socket") (memory $memory)"#, "(param i32 i32)"),
@@ -252,7 +257,7 @@ pub(super) fn connecting() -> Vec<u8> {
         or_fail(272, 4),
         or_fail(304, 1)
     );
-    importing(&text(&run), import, &functions)
+    importing(&text(&run), &import, &functions)
 }
 
 /// What does not compile must not pass for what is refused.

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use jsonc_parser::ast::{self, Value};
 
-use super::super::document::{Quoted, did_you_mean, found};
+use super::super::document::{Notes, Quoted, did_you_mean, found, last};
 use super::super::field;
+use super::Site;
 use super::entry::Entry;
+use crate::diagnostic::Diagnostic;
 use crate::event::EventName;
 use crate::hook::{HookEnv, LONGEST_TIMEOUT, OUR_VARIABLES, OnError};
 
@@ -102,6 +104,19 @@ pub(crate) fn own_word(value: &Value<'_>) -> Result<OnError, String> {
         Some("pass") => Ok(OnError::Pass),
         Some("block") => Ok(OnError::Block),
         _ => Err(format!("`pass` or `block`, found {}", shown(value))),
+    }
+}
+
+/// The `onError` that stands beside the hooks, for those that do not say. A bad one is said, and each keeps its default.
+pub(crate) fn default_on_error(root: &ast::Object<'_>, site: &Site<'_>, notes: &mut Notes) -> Option<OnError> {
+    let value = &last(root, "onError")?.value;
+    match own_word(value) {
+        Ok(meaning) => Some(meaning),
+        Err(why) => {
+            let message = format!("`onError` must be {why}; every hook keeps its own default");
+            notes.say(Diagnostic::warning(site.place_of(value), message));
+            None
+        }
     }
 }
 

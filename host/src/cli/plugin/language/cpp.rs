@@ -2,7 +2,7 @@
 
 use super::super::build::{Step, Workshop};
 use super::c::{self, Tools};
-use super::{COMPONENT, Content, DENY, Template};
+use super::{Content, DENY, Template, componentize};
 
 macro_rules! text {
     ($path:literal, $source:literal) => {
@@ -43,15 +43,5 @@ pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
     }
     let compile = Step::new(&tools.zig).args(FLAGS).args(["-o", c::CORE]).args(c::sources(workshop, "cpp")?);
     workshop.run(compile.args(objects).args([c::COMPONENT_TYPE]))?;
-    let adapt = format!("wasi_snapshot_preview1={}", DENY.path);
-    workshop.run(Step::new(&tools.wasm_tools).args([
-        "component",
-        "new",
-        c::CORE,
-        "--adapt",
-        &adapt,
-        "-o",
-        COMPONENT,
-    ]))?;
-    Ok(())
+    componentize(workshop, &tools.wasm_tools, c::CORE)
 }

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 
 use super::super::build::{Step, Workshop};
-use super::{COMPONENT, Content, DENY, INTERFACE, Template};
+use super::{Content, DENY, INTERFACE, Template, componentize};
 
 macro_rules! template {
     ($path:literal) => {
@@ -71,9 +71,7 @@ pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
     workshop.run(compile.args(["build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", CORE, "."]))?;
     let embed = ["component", "embed", INTERFACE.path, "--world", "plugin", CORE, "-o", TYPED];
     workshop.run(Step::new(&wasm_tools).args(embed))?;
-    let adapt = format!("wasi_snapshot_preview1={}", DENY.path);
-    workshop.run(Step::new(&wasm_tools).args(["component", "new", TYPED, "--adapt", &adapt, "-o", COMPONENT]))?;
-    Ok(())
+    componentize(workshop, &wasm_tools, TYPED)
 }
 
 #[cfg(test)]

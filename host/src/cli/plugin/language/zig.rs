@@ -7,7 +7,7 @@ use crate::diagnostic::printable;
 use super::super::super::fault::Fault;
 use super::super::build::{Step, Workshop};
 use super::c::{self, Tools};
-use super::{COMPONENT, Content, DENY, Template};
+use super::{Content, DENY, Template, componentize};
 
 macro_rules! text {
     ($path:literal, $source:literal) => {
@@ -43,17 +43,7 @@ pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
     check(workshop, &tools.zig)?;
     let compile = Step::new(&tools.zig).args(["build-exe", "hook.zig", "sdk/plugin.c", c::COMPONENT_TYPE]).args(FLAGS);
     workshop.run(compile.args([format!("-femit-bin={}", c::CORE)]))?;
-    let adapt = format!("wasi_snapshot_preview1={}", DENY.path);
-    workshop.run(Step::new(&tools.wasm_tools).args([
-        "component",
-        "new",
-        c::CORE,
-        "--adapt",
-        &adapt,
-        "-o",
-        COMPONENT,
-    ]))?;
-    Ok(())
+    componentize(workshop, &tools.wasm_tools, c::CORE)
 }
 
 /// Another version would fail with errors in the helpers, of which the author can make nothing.
