@@ -4,6 +4,10 @@
 //! It owns which engine reads a pattern and what running out of steps means. What the pattern is tested on is
 //! [`super::matcher`]'s and [`super::pattern`]'s affair.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use fancy_regex::{Expr, RegexBuilder};
+
 use crate::diagnostic::printable;
 
 /// How many steps back the backtracking engine may take on one text.
@@ -32,7 +36,7 @@ pub(super) enum Found {
     No,
     /// It occurs.
     Yes,
-    /// The engine gave up before it knew, or was not asked about so long a text. A guard must not be passable by making it give up.
+    /// The engine gave up before it knew, broke, or was not asked about so long a text. A guard must not be passable by making it give up.
     Limit,
 }
 
@@ -44,8 +48,7 @@ impl Expression {
         if let Ok(linear) = regex::Regex::new(pattern) {
             return Ok(Expression::Linear(linear));
         }
-        let backtracking = fancy_regex::RegexBuilder::new(pattern).backtrack_limit(MOST_STEPS).build();
-        backtracking.map(Expression::Backtracking).map_err(|error| one_line(&error.to_string()))
+        backtracking(pattern).map(Expression::Backtracking)
     }
 
     /// Compiles a pattern that must cover the whole of a text.
@@ -59,11 +62,31 @@ impl Expression {
     pub(super) fn find(&self, text: &str) -> Found {
         let found = match self {
             Expression::Linear(expression) => return Found::from(expression.is_match(text)),
-            Expression::Backtracking(_) if text.len() > LONGEST => return Found::Limit,
-            Expression::Backtracking(expression) => expression.is_match(text),
+            Expression::Backtracking(_) if text.len() > LONGEST => None,
+            Expression::Backtracking(expression) => unpanicked(|| expression.is_match(text)),
         };
-        found.map_or(Found::Limit, Found::from)
+        found.and_then(Result::ok).map_or(Found::Limit, Found::from)
     }
+}
+
+fn backtracking(pattern: &str) -> Result<fancy_regex::Regex, String> {
+    let built = unpanicked(|| RegexBuilder::new(pattern).backtrack_limit(MOST_STEPS).build());
+    let built = built.ok_or("the engine broke on it")?.map_err(|error| one_line(&error.to_string()))?;
+    match unpanicked(|| asks_for_no_group(pattern, built.captures_len())) {
+        Some(false) => Ok(built),
+        _ => Err("a condition `(?(..)..)` asks for a group that is not there".to_owned()),
+    }
+}
+
+/// Whether a condition in it is about a group that it does not have: the engine compiles that, and reads past its groups.
+fn asks_for_no_group(pattern: &str, groups: usize) -> bool {
+    let is_past = |part: &Expr| matches!(part, Expr::BackrefExistsCondition { group, .. } if *group >= groups);
+    Expr::parse_tree(pattern).map_or(true, |tree| tree.expr.has_descendant_or_self(is_past))
+}
+
+/// The engine is not ours: a panic in it must not become one of the agent's.
+fn unpanicked<T>(ask: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(ask)).ok()
 }
 
 impl From<bool> for Found {
@@ -111,6 +134,23 @@ mod tests {
         assert_eq!(quadratic.find("yx"), Found::Yes);
         let linear = Expression::new("x.*y").expect("compiles");
         assert_eq!(linear.find(&"a".repeat(1 << 20)), Found::No);
+    }
+
+    #[test]
+    fn a_condition_on_a_group_that_is_not_there_compiles_nowhere() {
+        for pattern in ["(?(2)a|b)", "(a)(?(2)b)", "(?:(?=x)|(?(1)a|b))", "(?(2)\0?!]\\bh~,)n*", "(?(99999)a)"] {
+            assert!(
+                Expression::new(pattern).is_err_and(|error| error.contains("a group that is not there")),
+                "{pattern}"
+            );
+        }
+        let there = Expression::new("^(a)?(?(1)b|c)$").expect("compiles");
+        assert_eq!(["ab", "c", "b", "ac"].map(|text| there.find(text)), [Found::Yes, Found::Yes, Found::No, Found::No]);
+    }
+
+    #[test]
+    fn a_panic_of_the_engine_is_its_own() {
+        assert_eq!(unpanicked(|| panic!("in the engine")), None::<()>);
     }
 
     #[test]
