@@ -31,8 +31,8 @@ fn is_rtk(word: &str) -> bool {
 pub(crate) fn answer(command: &str, output: &Output) -> Option<String> {
     match output.exit_code {
         Some(0 | 3) => believed(command, &output.stdout),
-        // Somebody's rule denies the command, and is to find it as it is.
-        Some(2) => Some(command.to_owned()),
+        // Somebody's rule denies the command, and is to find it as it is. With a word it is another program's wrong usage.
+        Some(2) if output.stdout.is_empty() && output.stderr.is_empty() => Some(command.to_owned()),
         _ => None,
     }
 }

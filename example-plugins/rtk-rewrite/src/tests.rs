@@ -174,8 +174,13 @@ fn where_rtk_knows_nothing_or_breaks_it_has_no_answer() {
 
 #[test]
 fn what_a_rule_denies_is_left_for_that_rule() {
-    for printed in ["", "rtk git push", "sorry"] {
-        assert_eq!(rtk_says("git push", Some(2), printed).as_deref(), Some("git push"));
+    let says = |stdout: &str, stderr: &str| {
+        let output = process::Output { exit_code: Some(2), stdout: stdout.into(), stderr: stderr.into() };
+        rtk::answer("git push", &output)
+    };
+    assert_eq!(says("", "").as_deref(), Some("git push"));
+    for (stdout, stderr) in [("", "error: unrecognized subcommand"), ("usage: rtk", ""), ("rtk git push", "")] {
+        assert_eq!(says(stdout, stderr), None, "another program of that name");
     }
 }
 

@@ -187,6 +187,7 @@ async fn an_rtk_that_fails_or_talks_nonsense_leaves_it_to_the_table() {
         "exit 1",
         "printf 'rtk %s' \"$2\"; exit 1",
         "exit 101",
+        "echo 'error: unrecognized subcommand' >&2; exit 2",
         "kill -9 $$",
         "true",
         "echo",
