@@ -12,6 +12,7 @@ cd "$(dirname "$(readlink -f "$0")")/.."
 # package, target and committed file: components are built without WASI, commands with its preview 1
 readonly PLUGINS="
 ask-policy      wasm32-unknown-unknown  example-plugins/ask-policy/ask-policy.wasm
+format-on-save  wasm32-unknown-unknown  example-plugins/format-on-save/format-on-save.wasm
 no-rm-rf        wasm32-unknown-unknown  example-plugins/no-rm-rf/no-rm-rf.wasm
 protect-hooks   wasm32-unknown-unknown  example-plugins/protect-hooks/protect-hooks.wasm
 redact-secrets  wasm32-unknown-unknown  example-plugins/redact-secrets/redact-secrets.wasm

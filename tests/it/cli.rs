@@ -284,7 +284,8 @@ fn check_looks_into_broken_files_without_falling_over() {
 
 #[test]
 fn what_is_shipped_has_nothing_wrong() {
-    let examples = ["no-rm-rf", "protect-hooks", "redact-secrets", "rtk-rewrite", "token-ledger"];
+    let examples =
+        ["ask-policy", "format-on-save", "no-rm-rf", "protect-hooks", "redact-secrets", "rtk-rewrite", "token-ledger"];
     let files = examples.map(|name| of_the_repository(&format!("example-plugins/{name}/settings.json")));
     let said = World::new().run(&[&["check"], files.each_ref().map(String::as_str).as_slice()].concat());
     assert_eq!(said.code, Some(0), "{}", said.out);

@@ -1,5 +1,7 @@
 //! The example plugins as an embedder meets them: their components in a host, which takes commands apart and keeps state.
 
+mod programs;
+
 use std::path::Path;
 
 use serde_json::{Value, json};

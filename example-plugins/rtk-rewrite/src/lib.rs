@@ -1,10 +1,13 @@
 //! Rewrites noisy commands to compact ones, so that less of what nobody reads fills the model's context.
+//!
+//! The user's rules come first, then the program `rtk` where it was granted and is there, then a table of its own.
 
 use serde::Deserialize;
 use tacklebox_sdk::{
     Answer, Context, Error, Event, Failure, Hook, Info, Input, Modification, Plugin, config, serde_json,
 };
 
+mod rtk;
 #[cfg(test)]
 mod tests;
 
@@ -31,7 +34,7 @@ const LEAVE: &str = "-h --help -v -vv -vvv --verbose -q --quiet -s --silent --js
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Config {
-    /// Beside those above; one without an arrow leaves alone what begins so.
+    /// Before rtk and those above; one without an arrow leaves alone what begins so.
     rules: Option<Vec<String>>,
 }
 
@@ -40,19 +43,22 @@ tacklebox_sdk::export!(RtkRewrite);
 
 impl Plugin for RtkRewrite {
     fn info() -> Info {
-        // No guard: where it fails, the command runs as it was.
-        let hook = Hook::on(Event::PreToolUse, "rtk-rewrite").matcher("bash").on_error(Failure::Pass);
+        // No guard: where it fails, the command runs as it was. And nobody waits half a minute for a shorter output.
+        let hook = Hook::on(Event::PreToolUse, "rtk-rewrite").matcher("bash").on_error(Failure::Pass).timeout_ms(5_000);
         Info::new("rtk-rewrite", env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_DESCRIPTION")).hook(hook)
     }
 
     fn pre_tool_use(input: &Input, cx: &Context) -> Result<Answer, Error> {
         let (Config { rules }, commands) = (config()?, cx.commands());
-        let rules = RULES.into_iter().chain(rules.iter().flatten().map(String::as_str));
         let text = input.str("command")?.trim_ascii();
         // Quotes, redirections, assignments, pipes and all else that a shell knows would make a difference here.
         let is_plain = commands.parsed && matches!(commands.list.as_slice(), [only] if only.iter().eq(text.split(' ')));
-        let rewritten = if is_plain { rewrite(text, rules) } else { None };
-        Ok(match rewritten {
+        // What another hook wrote is shown for a block alone.
+        let rewritten = (is_plain && !cx.recheck).then(|| {
+            let own = rewrite(text, rules.iter().flatten().map(String::as_str));
+            own.or_else(|| rtk::ask(text)).or_else(|| rewrite(text, RULES.into_iter()))
+        });
+        Ok(match rewritten.flatten().filter(|rewritten| rewritten != text) {
             // Not by `json!`, since the code that writes any value is larger than all of this.
             Some(command) => {
                 let input = Some(format!(r#"{{"command":{}}}"#, serde_json::to_string(&command)?));
@@ -63,19 +69,20 @@ impl Plugin for RtkRewrite {
     }
 }
 
-/// By the longest rule that fits, the last of equals. What follows its words stays as it is written.
+/// By the longest rule that fits, the last of equals. What follows its words stays as it is written, and all of it where
+/// the rule says so or the user has chosen. None where no rule fits.
 fn rewrite<'a>(text: &str, rules: impl Iterator<Item = &'a str>) -> Option<String> {
-    let (mut longest, mut rest, mut compact) = (1, "", "");
+    let (mut longest, mut rest, mut compact) = (0, "", "");
     for rule in rules {
         let (from, to) = rule.split_once('>').unwrap_or((rule, ""));
         let from = from.strip_suffix(" =").unwrap_or(from);
         let behind = text.strip_prefix(from).filter(|rest| rest.is_empty() || rest.starts_with(' '));
-        if from.len() >= longest && behind.is_some() {
+        if from.len() >= longest.max(1) && behind.is_some() {
             (longest, rest, compact) = (from.len(), behind.unwrap_or_default(), to.strip_prefix(' ').unwrap_or(to));
         }
     }
     let is_in = |list: &str, word: &str| list.split(' ').any(|other| other == word.split('=').next().unwrap_or(word));
     let chosen = rest.split(' ').skip(1).any(|word| is_in(LEAVE, word) || word != "--" && is_in(compact, word));
-    let rewritten = format!("{compact}{rest}");
-    (!compact.is_empty() && !chosen && rewritten != text).then_some(rewritten)
+    let stays = compact.is_empty() || chosen;
+    (longest > 0).then(|| if stays { text.to_owned() } else { format!("{compact}{rest}") })
 }
