@@ -6,8 +6,9 @@
 use super::Reason;
 use super::word::Word;
 
-/// Programs and builtins that run the rest of their words.
-const WRAPPERS: [&str; 10] = ["sudo", "doas", "env", "command", "builtin", "exec", "nohup", "time", "timeout", "nice"];
+/// Programs and builtins that run the rest of their words. `rtk`, a filter of outputs, is what a hook may have put before them.
+const WRAPPERS: [&str; 11] =
+    ["sudo", "doas", "env", "command", "builtin", "exec", "nohup", "time", "timeout", "nice", "rtk"];
 
 /// As a wrapper, and what it appends to the words comes from its input.
 const XARGS: &str = "xargs";

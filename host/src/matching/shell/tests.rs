@@ -106,6 +106,8 @@ fn nothing_hides_a_program() {
         "timeout -s KILL 5 rm x",
         "nice -n 5 rm x",
         "nohup rm x &",
+        "rtk rm x",
+        "rtk --ultra-compact rm x",
         "time rm x",
         "time -- rm x",
         "! rm x",
