@@ -131,8 +131,6 @@ one_typed() { # LANGUAGE
 one_command() { # LANGUAGE
     local project=$WORK/$1/command committed=guest-sdk/$1/command/command.wasm
     "$TACKLEBOX" plugin new command --lang "$1" --command --dir "$project" > "$project.log"
-    # Packages that a project has to have in its own folder.
-    [ ! -d "$TOOLS/$1/node_modules" ] || ln -s "$TOOLS/$1/node_modules" "$project/node_modules"
     if ! "$TACKLEBOX" plugin build "$project" >> "$project.log" 2>&1; then
         cat "$project.log" >&2
         fail "the $1 command could not be built"

@@ -1,7 +1,7 @@
 // Keeps files that a tool generates from being written by hand.
 //
 // What happens stands in the environment. To exit with 0 lets it pass, with 2 blocks it for the reason on stderr. Every other
-// exit code blocks as well: what goes wrong here lets nothing through.
+// exit code blocks as well, and so does a trap: what goes wrong here lets nothing through.
 
 // What settings may say in `config` is `endings`. Another key is a mistake, and a guard does not overlook it.
 function isGenerated(path: string, config: Json): bool {
@@ -19,21 +19,66 @@ function isGenerated(path: string, config: Json): bool {
   return found;
 }
 
-function variable(name: string, otherwise: string): string {
-  return process.env.has(name) ? process.env.get(name) : otherwise;
+function main(): i32 {
+  const path = variable('HOOK_FILE_PATH');
+  const config = variable('HOOK_CONFIG');
+  const generated = isGenerated(path == null ? '' : path, new Json(config == null ? '{}' : config));
+  if (path == null || !generated) return 0;
+  say('`' + path + '` is written by its tool alone');
+  return 2;
+}
+
+// WASI, as far as a guard needs it.
+
+// @ts-ignore: decorator
+@external('wasi_snapshot_preview1', 'environ_sizes_get')
+declare function environ_sizes_get(count: usize, size: usize): i32;
+// @ts-ignore: decorator
+@external('wasi_snapshot_preview1', 'environ_get')
+declare function environ_get(pointers: usize, texts: usize): i32;
+// @ts-ignore: decorator
+@external('wasi_snapshot_preview1', 'fd_write')
+declare function fd_write(file: i32, parts: usize, count: i32, written: usize): i32;
+// @ts-ignore: decorator
+@external('wasi_snapshot_preview1', 'proc_exit')
+declare function proc_exit(code: i32): void;
+
+// Where WASI puts numbers.
+const numbers = memory.data(12);
+
+// The value of a variable of the environment; null where there is none. A call may hold megabytes: no other becomes a string.
+function variable(name: string): string | null {
+  if (environ_sizes_get(numbers, numbers + 4) != 0) fail('there is no environment');
+  const count = load<u32>(numbers);
+  const pointers = heap.alloc(count * 4);
+  const texts = heap.alloc(load<u32>(numbers, 4));
+  if (environ_get(pointers, texts) != 0) fail('there is no environment');
+  const start = String.UTF8.encode(name + '=');
+  let value: string | null = null;
+  for (let i: u32 = 0; i < count; i++) {
+    const text = <usize>load<u32>(pointers + i * 4);
+    if (memory.compare(text, changetype<usize>(start), start.byteLength) != 0) continue;
+    const from = text + start.byteLength;
+    let end = from;
+    while (load<u8>(end) != 0) end++;
+    value = String.UTF8.decodeUnsafe(from, end - from);
+  }
+  heap.free(texts);
+  heap.free(pointers);
+  return value;
+}
+
+// Writes a line to stderr.
+function say(line: string): void {
+  const bytes = String.UTF8.encode(line + '\n');
+  store<usize>(numbers, changetype<usize>(bytes));
+  store<usize>(numbers, bytes.byteLength, 4);
+  fd_write(2, numbers, 1, numbers + 8);
 }
 
 function fail(why: string): void {
-  process.stderr.write(why + '\n');
-  process.exit(1);
-}
-
-function main(): i32 {
-  const path = variable('HOOK_FILE_PATH', '');
-  const generated = isGenerated(path, new Json(variable('HOOK_CONFIG', '{}')));
-  if (path == '' || !generated) return 0;
-  process.stderr.write('`' + path + '` is written by its tool alone\n');
-  return 2;
+  say(why);
+  proc_exit(1);
 }
 
 const QUOTE = 0x22, COMMA = 0x2c, COLON = 0x3a, LIST = 0x5b, BACKSLASH = 0x5c, LIST_END = 0x5d, OBJECT = 0x7b, OBJECT_END = 0x7d;
@@ -139,4 +184,4 @@ function expect(holds: bool, source: string): void {
   if (!holds) fail('the call or its config is not as expected: ' + source.substr(0, 60));
 }
 
-process.exit(main());
+proc_exit(main());

@@ -258,6 +258,13 @@ mod tests {
         Fault::line(&result.err().unwrap())
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a project, as a test needs one")]
+    fn touch(folder: &Path, file: &str) {
+        let path = folder.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+
     #[test]
     fn every_language_has_a_template_and_no_name_means_two() {
         let names: Vec<_> = NAMES.iter().flat_map(|(_, names)| *names).collect();
@@ -299,9 +306,7 @@ mod tests {
         for project in projects() {
             let folder = tempfile::tempdir().unwrap();
             for file in project.files() {
-                let path = folder.path().join(file.path);
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                std::fs::write(path, "").unwrap();
+                touch(folder.path(), file.path);
             }
             for language in [None, Some(project.language)] {
                 let found = Project::of_folder(folder.path(), language).unwrap();
@@ -317,7 +322,7 @@ mod tests {
         assert!(said(of(None)).contains("src/lib.rs (rust), hook.c (c)"));
         assert_eq!(of(Some(Language::AssemblyScript)).unwrap().title(), "assemblyscript, a WASI command");
         for file in ["hook.c", "command.c"] {
-            std::fs::write(folder.path().join(file), "").unwrap();
+            touch(folder.path(), file);
         }
         assert!(said(of(None)).contains("could be a project in c or c, a WASI command"));
         assert_eq!(of(Some(Language::C)).unwrap().title(), "c");
