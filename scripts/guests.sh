@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Writes, builds and tests a plugin in a language, with the language's pinned tools, as somebody would who has this program
-# alone: the template with its own cases, then the conformance plugin with the whole set. Prints a line of figures.
+# alone: the template with its own cases, then the conformance plugin with the whole set; and the template of a WASI command, where
+# the language has one. Prints a line of figures for each.
 #
 #     scripts/guests.sh LANGUAGE ...
 #
 # $TACKLEBOX is the program, where it is built already. Tools go under target/guests-tools; whatever cannot be installed, built
 # or passed ends the script. A language is a function `install_LANGUAGE` and `guest-sdk/LANGUAGE/conformance`, whose files are laid
-# over a new project.
+# over a new project, or `guest-sdk/LANGUAGE/command`, or both.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -40,11 +41,13 @@ install_javascript() { install_node javascript; }
 
 install_typescript() { install_node typescript; }
 
+install_assemblyscript() { install_node assemblyscript guest-sdk/assemblyscript/command; }
+
 install_python() { install_packages python componentize-py==0.25.1; }
 
 # The packages of a template's lock file, which has a hash for each, on the PATH.
-install_node() { # LANGUAGE
-    local modules=$TOOLS/$1 template=guest-sdk/$1/template
+install_node() { # LANGUAGE [TEMPLATE]
+    local modules=$TOOLS/$1 template=${2:-guest-sdk/$1/template}
     if ! cmp --silent "$template/package-lock.json" "$modules/installed"; then
         rm -rf "$modules"
         mkdir -p "$modules"
@@ -115,20 +118,54 @@ print(f"{language}: {cached['size']} bytes, loads in {cold['loadMillis']:.0f} ms
 PYTHON
 }
 
+# The component with an SDK, and the conformance set.
+one_typed() { # LANGUAGE
+    build "$1" my-guard ""
+    run_cases "$1" my-guard "$WORK/$1/my-guard/cases.json"
+    build "$1" conformance "guest-sdk/$1/conformance"
+    compare "$1"
+    measure "$1" "$1" conformance "$SET"
+}
+
+# The program without one, and its cases; often enough that the middle of the times says something.
+one_command() { # LANGUAGE
+    local project=$WORK/$1/command committed=guest-sdk/$1/command/command.wasm
+    "$TACKLEBOX" plugin new command --lang "$1" --command --dir "$project" > "$project.log"
+    if ! "$TACKLEBOX" plugin build "$project" >> "$project.log" 2>&1; then
+        cat "$project.log" >&2
+        fail "the $1 command could not be built"
+    fi
+    run_cases "$1" command "$project/cases.json"
+    [ ! -f "$committed" ] || cmp "$project/plugin.wasm" "$committed" ||
+        fail "$committed is not what its sources give; scripts/guests.sh $1 has built target/guests-work/$1/command/plugin.wasm"
+    repeat 20 "$project/cases.json" > "$project/many.json"
+    measure "$1 command" "$1" command "$project/many.json"
+}
+
+repeat() { # TIMES CASES
+    python3 - "$@" <<'PYTHON'
+import json, sys
+file = json.load(open(sys.argv[2]))
+file["cases"] = [dict(case, name=f"{case['name']} {n}") for n in range(int(sys.argv[1])) for case in file["cases"]]
+json.dump(file, sys.stdout)
+PYTHON
+}
+
+measure() { # TITLE LANGUAGE NAME CASES
+    export XDG_CACHE_HOME=$WORK/$2/$3-cache
+    run_cases "$2" "$3" "$4"
+    mv "$WORK/$2/$3.json" "$WORK/$2/$3-cold.json"
+    run_cases "$2" "$3" "$4"
+    figures "$1" "$WORK/$2/$3-cold.json" "$WORK/$2/$3.json"
+}
+
 one() { # LANGUAGE
     declare -F "install_$1" > /dev/null || fail "there is no language \`$1\` here"
     rm -rf "${WORK:?}/$1"
     mkdir -p "$WORK/$1" "$TOOLS"
     "install_$1"
-    build "$1" my-guard ""
-    run_cases "$1" my-guard "$WORK/$1/my-guard/cases.json"
-    build "$1" conformance "guest-sdk/$1/conformance"
-    compare "$1"
-    export XDG_CACHE_HOME=$WORK/$1/cache
-    run_cases "$1" conformance "$SET"
-    mv "$WORK/$1/conformance.json" "$WORK/$1/cold.json"
-    run_cases "$1" conformance "$SET"
-    figures "$1" "$WORK/$1/cold.json" "$WORK/$1/conformance.json"
+    [ ! -d "guest-sdk/$1/template" ] || one_typed "$1"
+    [ ! -d "guest-sdk/$1/command" ] || one_command "$1"
 }
 
 [ $# -gt 0 ] || fail "usage: scripts/guests.sh LANGUAGE .."

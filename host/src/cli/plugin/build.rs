@@ -20,7 +20,7 @@ use super::super::style::{DIM, HEAD};
 use super::super::{host, out};
 use super::inspect::named;
 use super::inspected::Inspected;
-use super::language::{COMPONENT, Language};
+use super::language::{COMPONENT, Language, Project};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,17 +60,15 @@ struct Built {
 /// Builds. What is no plugin in the end is a fault.
 pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
     let workshop = Workshop::of(&args.folder)?;
-    let language = match &args.lang {
-        Some(name) => Language::named(name)?,
-        None => Language::of_folder(&args.folder)?,
-    };
-    language.build(&workshop)?;
+    let language = args.lang.as_deref().map(Language::named).transpose()?;
+    let project = Project::of_folder(&args.folder, language)?;
+    project.build(&workshop)?;
     let file = args.folder.join(COMPONENT);
     let inspected = Inspected::at(&file)?;
     if let Some(unfit) = inspected.unfit() {
         return Err(unfit.into());
     }
-    let built = Built::of(file, language, inspected);
+    let built = Built::of(file, project.language, inspected);
     match args.json {
         true => out::json(&built)?,
         false => out::person(&built.page())?,

@@ -1,9 +1,10 @@
 //! The languages that a plugin can be written in: the closed table of what each brings to `new` and `build`.
 //!
-//! A language is a variant, a file here, and `guest-sdk/<language>`. Templates of WASI commands will be rows of their own,
-//! beside these.
+//! A language is a variant, a file here, and `guest-sdk/<language>`. A WASI command in it is a row of its own, and a file below
+//! `command`.
 
 mod c;
+mod command;
 mod cpp;
 mod go;
 mod javascript;
@@ -30,6 +31,16 @@ pub(super) enum Language {
     JavaScript,
     TypeScript,
     Python,
+    AssemblyScript,
+}
+
+/// How a plugin speaks with the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A component with the interface of `wit/`, and an SDK that makes it pleasant.
+    Typed,
+    /// A WASI command: environment in, exit code out, and no SDK.
+    Command,
 }
 
 /// A file of a new project.
@@ -74,132 +85,194 @@ fn componentize(workshop: &Workshop, wasm_tools: &Path, core: &str) -> anyhow::R
     Ok(())
 }
 
-/// What a language brings.
-struct Row {
-    language: Language,
-    /// How it is called in `--lang`; the first is its name.
-    names: &'static [&'static str],
-    /// The file that every project of this language has.
+/// A language, as it is called in `--lang`; the first is its name.
+const NAMES: [(Language, &[&str]); 9] = [
+    (Language::Rust, &["rust", "rs"]),
+    (Language::C, &["c"]),
+    (Language::Cpp, &["cpp", "c++"]),
+    (Language::Zig, &["zig"]),
+    (Language::Go, &["go", "golang"]),
+    (Language::JavaScript, &["javascript", "js"]),
+    (Language::TypeScript, &["typescript", "ts"]),
+    (Language::Python, &["python", "py"]),
+    (Language::AssemblyScript, &["assemblyscript", "as"]),
+];
+
+/// What a language brings for plugins of one shape.
+#[derive(Clone, Copy)]
+pub(super) struct Project {
+    pub(super) language: Language,
+    pub(super) shape: Shape,
+    /// The file that every project of this kind has.
     mark: &'static str,
     template: &'static [Template],
     /// Makes [`COMPONENT`] of the project.
     build: fn(&Workshop) -> anyhow::Result<()>,
 }
 
-const ROWS: [Row; 8] = [
-    Row {
-        language: Language::Rust,
-        names: &["rust", "rs"],
-        mark: "Cargo.toml",
-        template: rust::TEMPLATE,
-        build: rust::build,
-    },
-    Row { language: Language::C, names: &["c"], mark: "hook.c", template: c::TEMPLATE, build: c::build },
-    Row {
-        language: Language::Cpp,
-        names: &["cpp", "c++"],
-        mark: "hook.cpp",
-        template: cpp::TEMPLATE,
-        build: cpp::build,
-    },
-    Row { language: Language::Zig, names: &["zig"], mark: "hook.zig", template: zig::TEMPLATE, build: zig::build },
-    Row { language: Language::Go, names: &["go", "golang"], mark: "go.mod", template: go::TEMPLATE, build: go::build },
-    Row {
-        language: Language::JavaScript,
-        names: &["javascript", "js"],
-        mark: "hook.js",
-        template: javascript::TEMPLATE,
-        build: javascript::build,
-    },
-    Row {
-        language: Language::TypeScript,
-        names: &["typescript", "ts"],
-        mark: "hook.ts",
-        template: typescript::TEMPLATE,
-        build: typescript::build,
-    },
-    Row {
-        language: Language::Python,
-        names: &["python", "py"],
-        mark: "hook.py",
-        template: python::TEMPLATE,
-        build: python::build,
-    },
+impl Project {
+    const fn typed(
+        language: Language,
+        mark: &'static str,
+        template: &'static [Template],
+        build: fn(&Workshop) -> anyhow::Result<()>,
+    ) -> Self {
+        Self { language, shape: Shape::Typed, mark, template, build }
+    }
+}
+
+const TYPED: [Project; 8] = [
+    Project::typed(Language::Rust, "src/lib.rs", rust::TEMPLATE, rust::build),
+    Project::typed(Language::C, "hook.c", c::TEMPLATE, c::build),
+    Project::typed(Language::Cpp, "hook.cpp", cpp::TEMPLATE, cpp::build),
+    Project::typed(Language::Zig, "hook.zig", zig::TEMPLATE, zig::build),
+    Project::typed(Language::Go, "hook.go", go::TEMPLATE, go::build),
+    Project::typed(Language::JavaScript, "hook.js", javascript::TEMPLATE, javascript::build),
+    Project::typed(Language::TypeScript, "hook.ts", typescript::TEMPLATE, typescript::build),
+    Project::typed(Language::Python, "hook.py", python::TEMPLATE, python::build),
 ];
+
+/// Every kind of project, the typed ones first.
+fn projects() -> impl Iterator<Item = &'static Project> {
+    TYPED.iter().chain(&command::PROJECTS)
+}
 
 impl Language {
     /// The language of this name, in any case.
     pub(super) fn named(name: &str) -> anyhow::Result<Self> {
         let lower = name.to_lowercase();
-        if let Some(row) = ROWS.iter().find(|row| row.names.contains(&lower.as_str())) {
-            return Ok(row.language);
+        if let Some((language, _)) = NAMES.iter().find(|(_, names)| names.contains(&lower.as_str())) {
+            return Ok(*language);
         }
-        let hint = match nearest(&lower, ROWS.iter().flat_map(|row| row.names.iter().copied())) {
+        let hint = match nearest(&lower, NAMES.iter().flat_map(|(_, names)| names.iter().copied())) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => {
-                format!("the languages are {}; any other that makes a component does as well, from `wit/`", listed())
-            }
+            None => format!(
+                "the languages are {}; any other that makes a component does as well, from `wit/`, and so does any that \
+                 compiles to WASI",
+                listed()
+            ),
         };
         Err(Fault::new(format!("there is no template for `{}`", printable(name)), hint).into())
     }
 
-    /// The language of the project in this folder, by its files.
-    pub(super) fn of_folder(folder: &Path) -> anyhow::Result<Self> {
-        let found: Vec<_> = ROWS.iter().filter(|row| folder.join(row.mark).is_file()).collect();
+    /// Its name.
+    pub(super) fn name(self) -> &'static str {
+        NAMES.iter().find(|(language, _)| *language == self).map_or("", |(_, names)| names[0])
+    }
+
+    fn has(self, shape: Shape) -> bool {
+        projects().any(|project| (project.language, project.shape) == (self, shape))
+    }
+}
+
+impl Project {
+    /// What a new project of this language and shape is made of.
+    ///
+    /// # Errors
+    ///
+    /// Where the language has none of this shape; the hint says what there is instead.
+    pub(super) fn new(language: Language, shape: Shape) -> anyhow::Result<Self> {
+        if let Some(project) = projects().find(|project| (project.language, project.shape) == (language, shape)) {
+            return Ok(*project);
+        }
+        let name = language.name();
+        let (message, hint) = match shape {
+            Shape::Typed => (
+                format!("there is no typed template for `{name}`, since nothing generates its bindings"),
+                "`--command` writes a WASI command in it, which needs none".to_owned(),
+            ),
+            Shape::Command => (
+                format!("there is no template of a WASI command for `{name}`"),
+                format!(
+                    "without `--command` it has a typed one; commands are written in {}",
+                    listed_with(Shape::Command)
+                ),
+            ),
+        };
+        Err(Fault::new(message, hint).into())
+    }
+
+    /// What the project in this folder is, by its files; in a language that is given, its typed kind where they do not tell.
+    pub(super) fn of_folder(folder: &Path, language: Option<Language>) -> anyhow::Result<Self> {
+        let asked = |project: &&Project| language.is_none_or(|language| project.language == language);
+        let found: Vec<_> = projects().filter(asked).filter(|project| folder.join(project.mark).is_file()).collect();
         let place = printable(&folder.display().to_string());
-        match found.as_slice() {
-            [row] => Ok(row.language),
-            [] => {
-                let marks: Vec<_> = ROWS.iter().map(|row| format!("{} ({})", row.mark, row.names[0])).collect();
+        let otherwise = projects().find(|project| language == Some(project.language));
+        match (found.as_slice(), otherwise) {
+            ([project], _) => Ok(**project),
+            (_, Some(project)) => Ok(*project),
+            ([], None) => {
+                let marks: Vec<_> =
+                    projects().map(|project| format!("{} ({})", project.mark, project.title())).collect();
                 let hint = format!("it would have one of {}", marks.join(", "));
                 Err(Fault::new(format!("{place}: not a project that this program can build"), hint).into())
             }
-            several => {
-                let names: Vec<_> = several.iter().map(|row| row.names[0]).collect();
-                let message = format!("{place}: could be a project in {}", names.join(" or "));
+            (several, None) => {
+                let titles: Vec<_> = several.iter().map(|project| project.title()).collect();
+                let message = format!("{place}: could be a project in {}", titles.join(" or "));
                 Err(Fault::new(message, "say which by `--lang`").into())
             }
         }
     }
 
-    /// Its name.
-    pub(super) fn name(self) -> &'static str {
-        self.row().names[0]
+    /// The files of a new one.
+    pub(super) fn files(&self) -> impl Iterator<Item = &'static Template> {
+        let common: &[Template] = match self.shape {
+            Shape::Typed => &[CASES],
+            Shape::Command => &command::COMMON,
+        };
+        common.iter().chain(self.template)
     }
 
-    /// The files of a new project.
-    pub(super) fn template(self) -> impl Iterator<Item = &'static Template> {
-        [&CASES].into_iter().chain(self.row().template)
+    /// Makes [`COMPONENT`] of one, or says what is missing and how to get it.
+    pub(super) fn build(&self, workshop: &Workshop) -> anyhow::Result<()> {
+        (self.build)(workshop)
     }
 
-    /// Makes [`COMPONENT`] of a project, or says what is missing and how to get it.
-    pub(super) fn build(self, workshop: &Workshop) -> anyhow::Result<()> {
-        (self.row().build)(workshop)
-    }
-
-    fn row(self) -> &'static Row {
-        const TABLE: &[Row] = &ROWS;
-        // A language without a row would not pass the test below.
-        TABLE.iter().find(|row| row.language == self).unwrap_or(&TABLE[0])
+    /// What it is in words.
+    pub(super) fn title(&self) -> String {
+        let name = self.language.name();
+        match self.shape {
+            Shape::Typed => name.to_owned(),
+            Shape::Command => format!("{name}, a WASI command"),
+        }
     }
 }
 
 /// All names.
 pub(super) fn listed() -> String {
-    ROWS.map(|row| row.names[0]).join(", ")
+    NAMES.map(|(_, names)| names[0]).join(", ")
+}
+
+/// The names of the languages that have templates of this shape.
+pub(super) fn listed_with(shape: Shape) -> String {
+    let names = NAMES.iter().filter(|(language, _)| language.has(shape)).map(|(_, names)| names[0]);
+    names.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn said<T>(result: anyhow::Result<T>) -> String {
+        Fault::line(&result.err().unwrap())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a project, as a test needs one")]
+    fn touch(folder: &Path, file: &str) {
+        let path = folder.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+
     #[test]
-    fn every_language_has_a_row_and_no_name_means_two() {
-        let names: Vec<_> = ROWS.iter().flat_map(|row| row.names).collect();
-        for row in &ROWS {
-            assert_eq!(row.language.row().names, row.names);
-            for name in row.names {
-                assert_eq!(Language::named(&name.to_uppercase()).unwrap(), row.language);
+    fn every_language_has_a_template_and_no_name_means_two() {
+        let names: Vec<_> = NAMES.iter().flat_map(|(_, names)| *names).collect();
+        for (language, own) in NAMES {
+            assert!(language.has(Shape::Typed) || language.has(Shape::Command), "{own:?}");
+            assert_eq!(language.name(), own[0]);
+            for name in own {
+                assert_eq!(Language::named(&name.to_uppercase()).unwrap(), language);
                 assert_eq!(names.iter().filter(|other| *other == &name).count(), 1, "{name}");
             }
         }
@@ -207,22 +280,71 @@ mod tests {
 
     #[test]
     fn every_template_has_its_mark_its_cases_and_a_readme_and_names_the_plugin() {
-        for row in &ROWS {
-            let files: Vec<_> = row.language.template().collect();
-            for path in [row.mark, "cases.json", "README.md", ".gitignore"] {
-                assert!(files.iter().any(|file| file.path == path), "{}: {path}", row.names[0]);
+        for project in projects() {
+            let files: Vec<_> = project.files().collect();
+            for path in [project.mark, "cases.json", "README.md", ".gitignore"] {
+                assert_eq!(files.iter().filter(|file| file.path == path).count(), 1, "{}: {path}", project.title());
             }
-            let text = |file: &&Template| match file.content {
+            let names = |file: &&&Template| match file.content {
                 Content::Text(text) => text.contains(PLACEHOLDER),
                 Content::Bytes(_) => false,
             };
-            assert!(files.iter().filter(|file| text(file)).count() >= 3, "{}", row.names[0]);
+            let naming: Vec<_> = files.iter().filter(names).map(|file| file.path).collect();
+            match project.shape {
+                Shape::Typed => assert!(naming.len() >= 3, "{}: {naming:?}", project.title()),
+                Shape::Command => {
+                    for file in ["plugin.json", "README.md"] {
+                        assert!(naming.contains(&file), "{}: {naming:?}", project.title());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_project_is_known_by_its_files_in_every_language_and_shape() {
+        for project in projects() {
+            let folder = tempfile::tempdir().unwrap();
+            for file in project.files() {
+                touch(folder.path(), file.path);
+            }
+            for language in [None, Some(project.language)] {
+                let found = Project::of_folder(folder.path(), language).unwrap();
+                assert_eq!(found.title(), project.title());
+            }
+        }
+    }
+
+    #[test]
+    fn where_files_tell_of_two_the_language_decides_and_then_the_typed_kind() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |language| Project::of_folder(folder.path(), language);
+        assert!(said(of(None)).contains("src/lib.rs (rust), hook.c (c)"));
+        assert_eq!(of(Some(Language::AssemblyScript)).unwrap().title(), "assemblyscript, a WASI command");
+        for file in ["hook.c", "command.c"] {
+            touch(folder.path(), file);
+        }
+        assert!(said(of(None)).contains("could be a project in c or c, a WASI command"));
+        assert_eq!(of(Some(Language::C)).unwrap().title(), "c");
+        std::fs::remove_file(folder.path().join("hook.c")).unwrap();
+        assert_eq!(of(Some(Language::C)).unwrap().title(), "c, a WASI command");
+        assert_eq!(of(Some(Language::Go)).unwrap().title(), "go");
+    }
+
+    #[test]
+    fn a_language_without_this_shape_says_what_there_is_instead() {
+        let typed = said(Project::new(Language::AssemblyScript, Shape::Typed));
+        assert!(typed.contains("no typed template for `assemblyscript`") && typed.contains("`--command`"), "{typed}");
+        for language in [Language::Cpp, Language::JavaScript, Language::TypeScript, Language::Python] {
+            let command = said(Project::new(language, Shape::Command));
+            assert!(command.contains("without `--command` it has a typed one"), "{command}");
+            assert!(command.contains("rust, c, zig, go, assemblyscript"), "{command}");
         }
     }
 
     #[test]
     fn a_name_that_is_none_gets_the_nearest_or_all() {
-        let said = |name: &str| Fault::line(&Language::named(name).unwrap_err());
+        let said = |name: &str| said(Language::named(name));
         assert!(said("rsut").contains("did you mean `rust`?"));
         assert!(said("cobol").contains("the languages are rust"));
     }

@@ -10,7 +10,7 @@ use super::super::exit::Exit;
 use super::super::fault::Fault;
 use super::super::out;
 use super::super::style::HEAD;
-use super::language::{Content, Language, PLACEHOLDER, Template, listed};
+use super::language::{Content, Language, PLACEHOLDER, Project, Shape, Template, listed, listed_with};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,7 +19,9 @@ Examples:
     tacklebox plugin build my-guard
     tacklebox plugin test my-guard/plugin.wasm my-guard/cases.json
   One in C, in a folder of another name:
-    tacklebox plugin new my-guard --lang c --dir plugins/guard";
+    tacklebox plugin new my-guard --lang c --dir plugins/guard
+  A WASI command in Go, a program that reads its environment and exits with 2, with no SDK:
+    tacklebox plugin new my-guard --lang go --command";
 
 /// The longest name of a plugin.
 const LONGEST_NAME: usize = 64;
@@ -32,6 +34,8 @@ pub(super) struct Args {
     name: String,
     #[arg(long, value_name = "LANGUAGE", help = format!("The language: {}", listed()))]
     lang: String,
+    #[arg(long, help = format!("A WASI command without any SDK, in {}", listed_with(Shape::Command)))]
+    command: bool,
     /// The project's folder [default: one of the plugin's name]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -39,16 +43,17 @@ pub(super) struct Args {
 
 /// Writes it.
 pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
-    let language = Language::named(&args.lang)?;
+    let shape = if args.command { Shape::Command } else { Shape::Typed };
+    let project = Project::new(Language::named(&args.lang)?, shape)?;
     check(&args.name)?;
     let folder = args.dir.unwrap_or_else(|| PathBuf::from(&args.name));
     refuse_full(&folder)?;
     let mut count = 0;
-    for file in language.template() {
+    for file in project.files() {
         write(&folder, file, &args.name)?;
         count += 1;
     }
-    out::person(&page(&folder, language, count))?;
+    out::person(&page(&folder, &project, count))?;
     Ok(Exit::Fine)
 }
 
@@ -93,12 +98,12 @@ fn write(folder: &Path, file: &Template, name: &str) -> anyhow::Result<()> {
     .with_context(place)
 }
 
-fn page(folder: &Path, language: Language, count: usize) -> String {
+fn page(folder: &Path, project: &Project, count: usize) -> String {
     let folder = printable(&folder.display().to_string());
     format!(
         "{HEAD}{folder}{HEAD:#}  a plugin in {}, {count} files; README.md says more\n\n  cd {folder}\n  tacklebox plugin build\n  \
         tacklebox plugin test plugin.wasm cases.json\n",
-        language.name()
+        project.title()
     )
 }
 

@@ -42,7 +42,7 @@ Exit codes: 0 every case passed, 1 otherwise";
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A component, or a folder with a plugin.json
+    /// A component, or a folder with a plugin.json; of a WASI command the one beside it counts
     file: PathBuf,
     /// What it is asked, and what it has to answer
     cases: PathBuf,

@@ -67,7 +67,7 @@ pub(super) struct Tools {
 impl Tools {
     /// Those of this machine; the folder that they write to is there afterwards.
     pub(super) fn find(workshop: &Workshop) -> anyhow::Result<Self> {
-        let zig = workshop.find(&["python-zig", "zig"], INSTALL)?;
+        let zig = zig(workshop, INSTALL)?;
         let wasm_tools = workshop.find(&["wasm-tools"], INSTALL)?;
         let build = workshop.folder().join("build");
         std::fs::create_dir_all(&build).with_context(|| build.display().to_string())?;
@@ -75,10 +75,15 @@ impl Tools {
     }
 }
 
+/// The compiler, which the package calls otherwise than everybody else.
+pub(super) fn zig(workshop: &Workshop, install: &str) -> anyhow::Result<PathBuf> {
+    workshop.find(&["python-zig", "zig"], install)
+}
+
 /// Builds it.
 pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
     let tools = Tools::find(workshop)?;
-    let compile = Step::new(&tools.zig).args(FLAGS).args(["-o", CORE]).args(sources(workshop, "c")?);
+    let compile = Step::new(&tools.zig).args(FLAGS).args(["-o", CORE]).args(sources(workshop, &PLACES, "c")?);
     workshop.run(compile.args([COMPONENT_TYPE]))?;
     workshop.run(Step::new(&tools.wasm_tools).args(["component", "new", CORE, "-o", COMPONENT])).context(
         "no component came of it; where the compiler's output imports `wasi_snapshot_preview1`, leave out files, clocks and `printf`",
@@ -86,10 +91,13 @@ pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The files of the project and of its SDK that end so, in one order on every machine.
-pub(super) fn sources(workshop: &Workshop, end: &str) -> anyhow::Result<Vec<PathBuf>> {
+/// Where sources lie: the project's folder and its SDK.
+pub(super) const PLACES: [&str; 2] = ["", "sdk"];
+
+/// The files in these folders of the project that end so, in one order on every machine.
+pub(super) fn sources(workshop: &Workshop, folders: &[&str], end: &str) -> anyhow::Result<Vec<PathBuf>> {
     let mut sources = Vec::new();
-    for folder in ["", "sdk"] {
+    for folder in folders {
         let place = workshop.folder().join(folder);
         for entry in std::fs::read_dir(&place).with_context(|| place.display().to_string())? {
             let name = PathBuf::from(entry?.file_name());

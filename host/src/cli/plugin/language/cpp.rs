@@ -41,7 +41,8 @@ pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
         workshop.run(Step::new(&tools.zig).args(c::FLAGS).args(["-c", "-o", &to, &from]))?;
         objects.push(to);
     }
-    let compile = Step::new(&tools.zig).args(FLAGS).args(["-o", c::CORE]).args(c::sources(workshop, "cpp")?);
+    let compile =
+        Step::new(&tools.zig).args(FLAGS).args(["-o", c::CORE]).args(c::sources(workshop, &c::PLACES, "cpp")?);
     workshop.run(compile.args(objects).args([c::COMPONENT_TYPE]))?;
     componentize(workshop, &tools.wasm_tools, c::CORE)
 }

@@ -48,28 +48,33 @@ const TARGETS: [&str; 2] = ["wasm32-unknown-unknown", "wasm32-wasip2"];
 
 /// Builds it.
 pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
-    let install = "install Rust by rustup, https://rustup.rs, then `rustup target add wasm32-unknown-unknown`";
-    let cargo = workshop.find(&["cargo"], install)?;
-    let rustc = match workshop.variable("RUSTC") {
-        Some(named) => PathBuf::from(named),
-        None => workshop.find(&["rustc"], install)?,
-    };
-    let target = target(workshop, &rustc)?;
-    let args = ["build", "--release", "--target", target, "--message-format", "json-render-diagnostics"];
-    let artifacts = workshop.run(Step::new(&cargo).args(args))?;
-    let component = component(&artifacts).context("cargo built no `.wasm`: is it a `cdylib`?")?;
-    workshop.keep(&component, COMPONENT)
+    let component = cargo(workshop, &TARGETS)?;
+    workshop.keep(&component.context("cargo built no `.wasm`: is it a `cdylib`?")?, COMPONENT)
 }
 
-fn target(workshop: &Workshop, rustc: &Path) -> anyhow::Result<&'static str> {
-    for target in TARGETS {
+/// Has cargo build the project for the first of these targets that the compiler knows, and gives the `.wasm` that it wrote.
+pub(super) fn cargo(workshop: &Workshop, targets: &[&'static str]) -> anyhow::Result<Option<PathBuf>> {
+    let install = format!("install Rust by rustup, https://rustup.rs, then `rustup target add {}`", targets[0]);
+    let cargo = workshop.find(&["cargo"], &install)?;
+    let rustc = match workshop.variable("RUSTC") {
+        Some(named) => PathBuf::from(named),
+        None => workshop.find(&["rustc"], &install)?,
+    };
+    let target = target(workshop, &rustc, targets)?;
+    let args = ["build", "--release", "--target", target, "--message-format", "json-render-diagnostics"];
+    Ok(component(&workshop.run(Step::new(&cargo).args(args))?))
+}
+
+fn target(workshop: &Workshop, rustc: &Path, targets: &[&'static str]) -> anyhow::Result<&'static str> {
+    for target in targets {
         let found = workshop.ask(Step::new(rustc).args(["--print", "target-libdir", "--target", target]));
         if found.is_some_and(|folder| PathBuf::from(folder.trim()).is_dir()) {
             return Ok(target);
         }
     }
-    let message = format!("`{}` has no standard library for WASM", rustc.display());
-    Err(Fault::new(message, "`rustup target add wasm32-unknown-unknown`, or `wasm32-wasip2`").into())
+    let message = format!("`{}` has no standard library for `{}`", rustc.display(), targets.join("` or `"));
+    let add: Vec<_> = targets.iter().map(|target| format!("`rustup target add {target}`")).collect();
+    Err(Fault::new(message, add.join(", or ")).into())
 }
 
 /// The last component that cargo says it has written: the project's own.

@@ -40,19 +40,19 @@ const VERSION: &str = "0.17.";
 /// Builds it.
 pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
     let tools = Tools::find(workshop)?;
-    check(workshop, &tools.zig)?;
+    check(workshop, &tools.zig, c::INSTALL)?;
     let compile = Step::new(&tools.zig).args(["build-exe", "hook.zig", "sdk/plugin.c", c::COMPONENT_TYPE]).args(FLAGS);
     workshop.run(compile.args([format!("-femit-bin={}", c::CORE)]))?;
     componentize(workshop, &tools.wasm_tools, c::CORE)
 }
 
 /// Another version would fail with errors in the helpers, of which the author can make nothing.
-fn check(workshop: &Workshop, zig: &Path) -> anyhow::Result<()> {
+pub(super) fn check(workshop: &Workshop, zig: &Path, install: &str) -> anyhow::Result<()> {
     let version = workshop.ask(Step::new(zig).args(["version"])).unwrap_or_default();
     if version.starts_with(VERSION) {
         return Ok(());
     }
     let [zig, version] = [&*zig.to_string_lossy(), version.trim()].map(printable);
     let message = format!("`{zig}` is zig `{version}`, and plugins are written for 0.17");
-    Err(Fault::new(message, c::INSTALL).into())
+    Err(Fault::new(message, install).into())
 }

@@ -8,7 +8,7 @@ use crate::ask::{Ask, Asked, Lease, LogLine};
 use crate::diagnostic::printable;
 use crate::event::{Event, Object};
 use crate::hook::{CallbackHook, HookKind, HookSpec};
-use crate::id::DispatchId;
+use crate::id::{DispatchId, PluginName};
 use crate::limits::{Limits, LimitsSaid};
 use crate::matching::{Commands, ToolTable};
 use crate::outcome::{Cause, Outcome};
@@ -16,7 +16,7 @@ use crate::plugin::{Code, Manifest, PluginInfo};
 use crate::session::PluginStates;
 use crate::source::Source;
 use crate::surroundings::Surroundings;
-use crate::wasm::{CompileCache, Owner, Plugins};
+use crate::wasm::{CompileCache, Kind, Owner, Plugins};
 
 use super::super::super::fault::Fault;
 use super::super::super::host;
@@ -29,6 +29,8 @@ pub(super) struct Player {
     path: PathBuf,
     code: Arc<dyn Code>,
     manifest: Manifest,
+    /// It describes nothing: which hooks it has, others say.
+    is_command: bool,
     /// How long it took to load, compiling included.
     pub(super) loading: Duration,
     /// Its size, in bytes.
@@ -57,9 +59,10 @@ struct Candidate {
 }
 
 impl Player {
-    /// Loads a component's file, or a folder with a `plugin.json`.
+    /// Loads a component's file, or a folder with a `plugin.json`; a WASI command's file with the `plugin.json` beside it.
     pub(super) async fn load(path: &Path) -> anyhow::Result<Self> {
-        let inspected = Inspected::at(path)?;
+        let inspected = looked_at(path)?;
+        let is_command = is_command(&inspected);
         if let Some(unfit) = inspected.unfit() {
             return Err(unfit.into());
         }
@@ -74,12 +77,23 @@ impl Player {
         let began = Instant::now();
         let code = plugins.load(&bytes, owner, Limits::from(LimitsSaid::default().over(manifest.limits))).await?;
         let loading = began.elapsed();
-        Ok(Self { path: path.to_owned(), code, manifest, loading, size: bytes.len(), imports: inspection.imports })
+        let imports = inspection.imports;
+        Ok(Self { path: path.to_owned(), code, manifest, is_command, loading, size: bytes.len(), imports })
     }
 
     /// What it says of itself.
-    pub(super) fn info(&self) -> &PluginInfo {
+    fn info(&self) -> &PluginInfo {
         self.code.info()
+    }
+
+    /// Its name and version, by itself; those of a command by its `plugin.json`.
+    pub(super) fn told(&self) -> (&str, &str) {
+        match &self.manifest {
+            Manifest { name, version, .. } if self.is_command => {
+                (name.as_ref().map_or("", PluginName::as_str), version.as_deref().unwrap_or_default())
+            }
+            _ => (self.info().name.as_str(), &self.info().version),
+        }
     }
 
     /// Plays one case.
@@ -89,6 +103,10 @@ impl Player {
     /// Where the case does not say which of the plugin's hooks it is about.
     pub(super) async fn play(&self, case: Case) -> anyhow::Result<Played> {
         match case.task {
+            Task::Describe(_) if self.is_command => {
+                let message = format!("case `{}`: a WASI command describes nothing", printable(&case.name));
+                Err(Fault::new(message, "`plugin inspect` shows what its `plugin.json` says").into())
+            }
             Task::Describe(described) => {
                 let differences = compare::described(&described, self.info());
                 Ok(Played::of(case.name, Duration::ZERO, differences, Outcome::pass().into()))
@@ -158,6 +176,10 @@ impl Player {
             Some(specs) => {
                 specs.iter().filter(|spec| spec.event == event.name).map(|spec| self.written(spec)).collect()
             }
+            // Settings could register it on any event.
+            None if self.is_command => {
+                vec![self.unlisted(&self.path.file_stem().unwrap_or_default().to_string_lossy())]
+            }
             None => {
                 let described = self.info().hooks.iter().filter(|hook| hook.event == event.name.as_str());
                 described.map(|hook| Candidate { timeout: hook.timeout, ..self.unlisted(&hook.name) }).collect()
@@ -190,6 +212,23 @@ impl Played {
         };
         Self { name, took, differences, log: asked.log, warnings: asked.warnings, backtrace }
     }
+}
+
+/// A command has nowhere to say which hooks it has and which config, but in the package that it is the component of.
+fn looked_at(path: &Path) -> anyhow::Result<Inspected> {
+    let alone = Inspected::at(path)?;
+    let beside = path.with_file_name("plugin.json");
+    if alone.manifest.is_some() || !is_command(&alone) || !beside.is_file() {
+        return Ok(alone);
+    }
+    let package = Inspected::at(&beside)?;
+    let component = package.manifest.as_ref().map(|manifest| manifest.component.as_path());
+    let same = component.is_some_and(|component| component.canonicalize().ok() == path.canonicalize().ok());
+    Ok(if same { package } else { alone })
+}
+
+fn is_command(inspected: &Inspected) -> bool {
+    matches!(inspected.inspection.kind, Kind::Command | Kind::Module { command: true })
 }
 
 /// What the host tells a hook of the commands in a tool's argument.

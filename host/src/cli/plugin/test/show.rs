@@ -63,11 +63,11 @@ struct ShownDifference {
 impl Shown {
     /// With no case yet.
     pub(super) fn of(file: &Path, player: &Player) -> Self {
-        let info = player.info();
+        let (name, version) = player.told();
         Self {
             file: file.to_owned(),
-            name: info.name.to_string(),
-            version: info.version.clone(),
+            name: name.to_owned(),
+            version: version.to_owned(),
             size: player.size,
             imports: player.imports.clone(),
             load_millis: player.loading.as_secs_f64() * 1000.0,
@@ -95,9 +95,14 @@ impl Shown {
 
     /// For a person.
     pub(super) fn page(&self) -> String {
-        let (file, about) =
-            (printable(&self.file.display().to_string()), printable(&format!("{} {}", self.name, self.version)));
-        let mut page = format!("{HEAD}{file}{HEAD:#}  {DIM}{about}, loaded in {:.0} ms{DIM:#}\n", self.load_millis);
+        let file = printable(&self.file.display().to_string());
+        let about = [self.name.as_str(), &self.version].into_iter().filter(|word| !word.is_empty()).map(printable);
+        let loaded = format!("loaded in {:.0} ms", self.load_millis);
+        let about = match about.collect::<Vec<_>>().join(" ") {
+            nothing if nothing.is_empty() => loaded,
+            about => format!("{about}, {loaded}"),
+        };
+        let mut page = format!("{HEAD}{file}{HEAD:#}  {DIM}{about}{DIM:#}\n");
         for case in &self.cases {
             case.write(&mut page);
         }

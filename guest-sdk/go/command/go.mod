@@ -1,0 +1,3 @@
+module plugin-name
+
+go 1.21
