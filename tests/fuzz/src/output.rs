@@ -14,6 +14,9 @@ use crate::shown::is_printable;
 /// Deeper JSON is read by the host where `serde_json` gives up.
 const DEEP: usize = 100;
 
+/// What `serde_json` says of a number that no double holds. It is JSON all the same, and the host reads what stands beside it.
+const OUT_OF_RANGE: &str = "number out of range";
+
 /// Reads the bytes as an ended command.
 pub fn check(bytes: &[u8]) {
     let [exit, event, flags, printed @ ..] = bytes else { return };
@@ -76,6 +79,7 @@ fn went_on(event: &EventName, silence: OnError, stdout: &Stream, reading: &Readi
     match serde_json::from_str::<Value>(&text) {
         Ok(answer) if !stdout.cut => answered(event, &answer, reading),
         Ok(_) => {}
+        Err(error) if error.to_string().starts_with(OUT_OF_RANGE) => {}
         Err(_) => broken(silence, stdout, &text, reading),
     }
 }

@@ -182,6 +182,12 @@ fn an_echoed_deep_payload_does_not_hide_a_block() {
 }
 
 #[test]
+fn a_number_that_no_double_holds_does_not_hide_a_block() {
+    assert_eq!(pre(r#"{"cost": 1e400, "block": true, "reason": "why"}"#), Outcome::block("why"));
+    assert_eq!(pre(r#"{"cost": -1e400}"#), Outcome::pass());
+}
+
+#[test]
 fn any_other_exit_blocks() {
     let table = [
         (Exit::Code(2), "out", " no \n", Said::ByExitCode, "no"),
