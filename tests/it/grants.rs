@@ -333,6 +333,58 @@ async fn a_program_inherits_no_secret_whatever_commands_inherit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn no_variable_makes_a_program_load_what_lies_where_it_runs() {
+    let world = World::new();
+    world.program("bin/tool", "env | sort | tr '\\n' ' '");
+    let package = world.package(json!({"run": ["tool"]}), json!([["run", "tool"]]), 60.0);
+    // An empty entry is the folder that a program runs in, and that is the project.
+    let loading = [
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "LD_AUDIT",
+        "DYLD_INSERT_LIBRARIES",
+        "GCONV_PATH",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_CONFIG_COUNT",
+        "GIT_DIR",
+        "NODE_OPTIONS",
+        "NODE_PATH",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "PERL5LIB",
+        "PERL5OPT",
+        "RUBYOPT",
+        "RUBYLIB",
+        "JAVA_TOOL_OPTIONS",
+        "LUA_INIT",
+        "MAKEFLAGS",
+        "npm_config_script_shell",
+        "PAGER",
+        "EDITOR",
+        "LESSOPEN",
+        "RIPGREP_CONFIG_PATH",
+        "RUSTC_WRAPPER",
+        "CARGO_BUILD_RUSTC",
+        "CDPATH",
+        "BASH_ENV",
+        "ENV",
+        "IFS",
+    ];
+    for inherit in [Inherit::LessSecrets, Inherit::All, Inherit::Only(loading.map(str::to_owned).to_vec())] {
+        let mut surroundings = Surroundings { inherit, ..world.surroundings() };
+        surroundings.env.extend(loading.map(|name| (name.into(), ":steered".into())));
+        let kept = ["LANG", "LC_ALL", "TZ", "CARGO_HOME", "PYTHONIOENCODING"];
+        surroundings.env.extend(kept.map(|name| (name.into(), "kept".into())));
+        let all = surroundings.inherit == Inherit::All;
+        let host = world.host_in(surroundings).await;
+        host.load_granted(skill(), &package, Reach::Everywhere, running(&["tool"])).await.unwrap();
+        let (came, _) = told(&host).await;
+        assert!(came[0].starts_with("0 ") && !came[0].contains("steered"), "{came:?}");
+        assert!(!all || came[0].matches("=kept").count() == kept.len(), "{came:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_a_project_a_program_runs_in_an_empty_folder_that_is_gone_afterwards() {
     let world = World::new();
     world

@@ -15,13 +15,10 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
-use tokio_rustls::TlsConnector;
 use wasmtime_wasi::runtime::{AbortOnDropJoinHandle, spawn};
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody};
 
@@ -97,8 +94,7 @@ impl Route {
         }
         // The name is what the certificate must be for, whatever the address.
         let name = ServerName::try_from(self.target.host().to_owned()).map_err(|_| Error::HttpRequestUriInvalid)?;
-        let tls = self.reach.tls.get_or_init(connector).await.as_ref();
-        let tls = tls.map_err(|why| Error::InternalError(Some(why.clone())))?;
+        let tls = self.reach.tls.connector().await.map_err(|why| Error::InternalError(Some(why)))?;
         let stream = tls.connect(name, stream).await.map_err(|error| tls_error(&error))?;
         Ok(Box::new(stream))
     }
@@ -135,18 +131,6 @@ async fn connect_to_one(all: &[SocketAddr]) -> Result<TcpStream, Error> {
         }
     }
     Err(last)
-}
-
-/// Trusts what the machine trusts.
-async fn connector() -> Result<TlsConnector, String> {
-    let made = tokio::task::spawn_blocking(|| {
-        // Not the process's default provider: that is the embedder's to choose.
-        let ring = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(ring).with_safe_default_protocol_versions()?;
-        Ok::<_, rustls::Error>(builder.with_platform_verifier()?.with_no_client_auth())
-    });
-    let config = made.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-    Ok(TlsConnector::from(Arc::new(config)))
 }
 
 fn tls_error(error: &std::io::Error) -> Error {
