@@ -236,6 +236,16 @@ async fn only_a_bare_name_runs_whatever_was_granted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_argument_that_no_program_can_be_given_is_an_error_value() {
+    let world = World::new();
+    world.program("bin/tool", "echo \"$#\"");
+    let tries = json!([["run", "tool", "a\0b"], ["run", "tool", "--help", ""]]);
+    let (came, _) = told(&world.granting(&["tool"], tries).await).await;
+    assert!(came[0].starts_with("failed: it does not start"), "{came:?}");
+    assert_eq!(came[1], "0 2|");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nothing_in_the_project_is_a_program_whichever_way_path_leads_there() {
     for way in ["project/bin", "by-link", "through", "relative", "empty", "dots", "file"] {
         let mut world = World::new();

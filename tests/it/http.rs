@@ -245,7 +245,7 @@ fn warnings(report: &Report) -> Vec<String> {
 async fn a_host_and_port_that_are_granted_are_reached_and_no_other_is() {
     let (mut granted, mut other) = (Server::that(Manner::fine()).await, Server::that(Manner::fine()).await);
     let urls = [&granted.url(), &other.url(), &granted.at("localhost"), "http://127.0.0.1/", "http://example.com/"];
-    let (came, report) = Sender::granted(&[&granted.here()], to(&urls.map(|url| url.as_ref()))).await.told().await;
+    let (came, report) = Sender::granted(&[&granted.here()], to(&urls)).await.told().await;
     assert_eq!(came, ["200 2 ok", DENIED, DENIED, DENIED, DENIED]);
     let said = warnings(&report);
     assert_eq!(said.len(), 4, "{said:?}");

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::uri::Scheme;
 use http::{Method, Request, Response};
+use tokio::sync::watch;
 use wasmtime::component::Linker;
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
@@ -90,6 +91,9 @@ pub(super) struct Outgoing {
     reach: Arc<Reach>,
     until: Until,
     lease: Lease,
+    /// Gone when the call is over, and with it whatever of a request goes on: an instance that is kept, and with it what it
+    /// holds of an answer, outlasts the call.
+    over: watch::Sender<()>,
     sent: usize,
     denials: Arc<Mutex<Denials>>,
 }
@@ -122,7 +126,8 @@ impl Outgoing {
         self.sent += 1;
         let (reach, denials) = (Arc::clone(&self.reach), Arc::clone(&self.denials));
         let route = Route { target, named, reach, denials };
-        Ok(Parcel { request, options, route, until: self.until, lease: self.lease.clone() })
+        let (until, lease, over) = (self.until, self.lease.clone(), self.over.subscribe());
+        Ok(Parcel { request, options, route, until, lease, over })
     }
 }
 

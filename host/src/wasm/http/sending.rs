@@ -18,6 +18,7 @@ use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 use wasmtime_wasi::runtime::{AbortOnDropJoinHandle, spawn};
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody};
@@ -42,6 +43,7 @@ pub(super) struct Parcel {
     pub(super) route: Route,
     pub(super) until: Until,
     pub(super) lease: Lease,
+    pub(super) over: watch::Receiver<()>,
 }
 
 /// Where it goes, and what that may lead to.
@@ -58,9 +60,17 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Carrier for T {}
 
 impl Parcel {
     /// Sends it, and gives the answer as soon as its head is there. Dropping the future ends the connection, which holds the
-    /// lease until then.
+    /// lease until then; so does the end of the call.
     pub(super) async fn send(self) -> Sent {
-        let Self { request, options, route, until, lease } = self;
+        let over = over(self.over.clone());
+        tokio::select! {
+            sent = self.exchange() => sent,
+            () = over => Err(Error::ConnectionTerminated),
+        }
+    }
+
+    async fn exchange(self) -> Sent {
+        let Self { request, options, route, until, lease, over: call } = self;
         let end = its_end(until);
         let connected_by = sooner(end, Some(options.connect_timeout.unwrap_or(CONNECT_TIME)));
         let connected = timeout_at(connected_by, route.connect()).await;
@@ -69,7 +79,10 @@ impl Parcel {
         let handshake = builder.max_buf_size(LARGEST_HEAD).handshake(TokioIo::new(carrier));
         let (mut sender, connection) = handshake.await.map_err(|_| Error::HttpProtocolError)?;
         let connection = spawn(async move {
-            let _ended = connection.await;
+            tokio::select! {
+                _ended = connection => {}
+                () = over(call) => {}
+            }
             drop(lease);
         });
         let too_long = Arc::new(AtomicBool::new(false));
@@ -84,6 +97,11 @@ impl Parcel {
         })?;
         received(answer, end, options.between_bytes_timeout, connection)
     }
+}
+
+/// Comes back when the call is over.
+async fn over(mut call: watch::Receiver<()>) {
+    while call.changed().await.is_ok() {}
 }
 
 impl Route {

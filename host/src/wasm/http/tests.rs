@@ -296,3 +296,29 @@ async fn a_call_that_is_dropped_leaves_no_connection_and_gives_back_its_lease() 
         tokio::task::yield_now().await;
     }
 }
+
+#[tokio::test]
+async fn an_answer_that_was_left_unread_is_no_other_calls() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let here = listener.local_addr().unwrap().to_string();
+    let mut call = granted(&[&here], &[]);
+    let sending = call.send_request(request(&format!("http://{here}/"), 0), None, Box::new(async { Ok(()) }));
+    let sending = tokio::spawn(Box::into_pin(sending));
+    let (mut stream, _) = listener.accept().await.unwrap();
+    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel").await.unwrap();
+    let (answer, beside) = sending.await.unwrap().unwrap();
+    let beside = tokio::spawn(async { Box::into_pin(beside).await });
+    // Another request is on its way still.
+    let late = call.send_request(request(&format!("http://{here}/"), 0), None, Box::new(async { Ok(()) }));
+    let late = tokio::spawn(Box::into_pin(late));
+    let (mut other, _) = listener.accept().await.unwrap();
+    drop(call);
+    for stream in [&mut stream, &mut other] {
+        let mut rest = Vec::new();
+        // To its end, although what the guest has of it is held on to.
+        let _ = stream.read_to_end(&mut rest).await;
+    }
+    assert!(late.await.unwrap().is_err());
+    assert!(matches!(answer.into_body().collect().await, Err(Error::HttpResponseIncomplete)));
+    beside.await.unwrap().unwrap();
+}

@@ -11,7 +11,7 @@ use super::reaching::{
     Deed, NO_ENTRY, NO_FOLDER, NOT_PERMITTED, connecting, looking_up, reaching, reaching_early, seeing, try_on,
 };
 use crate::outcome::Outcome;
-use crate::permission::{Folder, Host, Permissions};
+use crate::permission::{Folder, Host, Permissions, Start};
 use crate::plugin::{Code, Terms};
 use crate::source::Source;
 use crate::surroundings::Surroundings;
@@ -239,6 +239,22 @@ async fn what_is_not_there_is_said_and_is_not_there() {
     let bare = Terms { package: None, ..world.terms(None, reads(Folder::plugin())) };
     let code = world.load_on(&reaching(Deed::Read, 0), bare).await;
     assert!(code.allowed().doubts[0].contains("`${plugin}` has no value here"), "{:?}", code.allowed());
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn no_grant_opens_the_hosts_own_memory_and_environment() {
+    let world = World::new();
+    symlink("/proc/self", world.at("home/to-self")).unwrap();
+    for folder in ["/proc", "/proc/self", "/proc/self/task", "~"].map(Path::new) {
+        let folder = match folder.is_absolute() {
+            true => absolute(folder),
+            false => Folder::at(Start::Home).below("to-self").unwrap(),
+        };
+        let code = world.load(&reaching(Deed::Read, 0), reads(folder)).await;
+        assert_eq!(try_on(&*code, "environ").await, Err(NO_FOLDER));
+        assert!(code.allowed().doubts[0].contains("it shows processes"), "{:?}", code.allowed());
+    }
 }
 
 #[tokio::test]
