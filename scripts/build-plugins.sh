@@ -21,6 +21,7 @@ token-ledger    wasm32-unknown-unknown  example-plugins/token-ledger/token-ledge
 escape          wasm32-unknown-unknown  tests/guests/escape/escape.wasm
 misbehave       wasm32-unknown-unknown  tests/guests/misbehave/misbehave.wasm
 player          wasm32-wasip1           tests/guests/player/player.wasm
+sender          wasm32-unknown-unknown  tests/guests/sender/sender.wasm
 conformance-rust wasm32-unknown-unknown guest-sdk/rust/conformance/conformance.wasm
 "
 readonly TARGETS="wasm32-unknown-unknown wasm32-wasip1" VERSION=1.85.1 LIMIT=100000

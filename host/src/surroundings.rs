@@ -1,8 +1,10 @@
-//! What a host knows of the machine it runs on: home, project, and the environment that hooks may inherit.
+//! What a host knows of the machine it runs on: home, project, the environment that hooks may inherit, and who vouches
+//! for servers there.
 //! Read once, when the host is built, in [`Surroundings::of_this_process`]; nothing else asks the process.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a host knows of the machine it runs on.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +17,9 @@ pub struct Surroundings {
     pub env: Vec<(OsString, OsString)>,
     /// How much of it they inherit.
     pub inherit: Inherit,
+    /// Certificates of authorities that are believed beside the machine's when a plugin sends a request over TLS, as that of
+    /// a company: in PEM, any number of them.
+    pub authorities: Arc<[u8]>,
 }
 
 /// How much of the host's environment a command inherits.
@@ -65,7 +70,7 @@ impl Surroundings {
         let env: Vec<_> = std::env::vars_os().collect();
         let home = env.iter().find(|(name, _)| name == "HOME").map(|(_, value)| PathBuf::from(value));
         let project = std::path::absolute(&project).unwrap_or(project);
-        Self { home: home.filter(|h| h.is_absolute()), project: Some(project), env, inherit: Inherit::default() }
+        Self { home: home.filter(|h| h.is_absolute()), project: Some(project), env, ..Self::default() }
     }
 }
 

@@ -52,7 +52,6 @@ use futures_util::FutureExt as _;
 
 use self::allowance::Allowance;
 use self::bindings::PluginPre;
-use self::command::Command;
 use self::component::{Compiled, Program, Shelf};
 use self::engine::Room;
 use self::instance::{Deadline, Guest, Instance};
@@ -189,11 +188,7 @@ impl Plugins {
             return Err(LoadError::NoName);
         }
         let owner = StateOwner { source, name, digest: compiled.digest };
-        let allowance = match &compiled.program {
-            Program::Command(Command::Module(_)) => Allowance::of(&terms, &owner).without_folders(&terms.granted),
-            Program::Command(Command::Component(_)) | Program::Callback(_) => Allowance::of(&terms, &owner),
-        };
-        let allowance = Arc::new(allowance);
+        let allowance = Arc::new(Allowance::of(compiled.program.form(), &terms, &owner));
         let (room, claim) = (Arc::clone(&self.room), self.states.claim(owner));
         let tenant = room.kept.tenant();
         Ok(Arc::new(Plugin { room, tenant, claim, compiled, info, limits, allowance }))

@@ -236,6 +236,16 @@ async fn only_a_bare_name_runs_whatever_was_granted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_argument_that_no_program_can_be_given_is_an_error_value() {
+    let world = World::new();
+    world.program("bin/tool", "echo \"$#\"");
+    let tries = json!([["run", "tool", "a\0b"], ["run", "tool", "--help", ""]]);
+    let (came, _) = told(&world.granting(&["tool"], tries).await).await;
+    assert!(came[0].starts_with("failed: it does not start"), "{came:?}");
+    assert_eq!(came[1], "0 2|");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nothing_in_the_project_is_a_program_whichever_way_path_leads_there() {
     for way in ["project/bin", "by-link", "through", "relative", "empty", "dots", "file"] {
         let mut world = World::new();
@@ -329,6 +339,58 @@ async fn a_program_inherits_no_secret_whatever_commands_inherit() {
         let (came, _) = told(&host).await;
         assert!(came[0].contains("PLAIN=plain"), "{came:?}");
         assert!(!came[0].contains("secret"), "{came:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_variable_makes_a_program_load_what_lies_where_it_runs() {
+    let world = World::new();
+    world.program("bin/tool", "env | sort | tr '\\n' ' '");
+    let package = world.package(json!({"run": ["tool"]}), json!([["run", "tool"]]), 60.0);
+    // An empty entry is the folder that a program runs in, and that is the project.
+    let loading = [
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "LD_AUDIT",
+        "DYLD_INSERT_LIBRARIES",
+        "GCONV_PATH",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_CONFIG_COUNT",
+        "GIT_DIR",
+        "NODE_OPTIONS",
+        "NODE_PATH",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "PERL5LIB",
+        "PERL5OPT",
+        "RUBYOPT",
+        "RUBYLIB",
+        "JAVA_TOOL_OPTIONS",
+        "LUA_INIT",
+        "MAKEFLAGS",
+        "npm_config_script_shell",
+        "PAGER",
+        "EDITOR",
+        "LESSOPEN",
+        "RIPGREP_CONFIG_PATH",
+        "RUSTC_WRAPPER",
+        "CARGO_BUILD_RUSTC",
+        "CDPATH",
+        "BASH_ENV",
+        "ENV",
+        "IFS",
+    ];
+    for inherit in [Inherit::LessSecrets, Inherit::All, Inherit::Only(loading.map(str::to_owned).to_vec())] {
+        let mut surroundings = Surroundings { inherit, ..world.surroundings() };
+        surroundings.env.extend(loading.map(|name| (name.into(), ":steered".into())));
+        let kept = ["LANG", "LC_ALL", "TZ", "CARGO_HOME", "PYTHONIOENCODING"];
+        surroundings.env.extend(kept.map(|name| (name.into(), "kept".into())));
+        let all = surroundings.inherit == Inherit::All;
+        let host = world.host_in(surroundings).await;
+        host.load_granted(skill(), &package, Reach::Everywhere, running(&["tool"])).await.unwrap();
+        let (came, _) = told(&host).await;
+        assert!(came[0].starts_with("0 ") && !came[0].contains("steered"), "{came:?}");
+        assert!(!all || came[0].matches("=kept").count() == kept.len(), "{came:?}");
     }
 }
 

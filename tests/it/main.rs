@@ -17,6 +17,7 @@ mod gate;
 mod generations;
 mod grants;
 mod guarded;
+mod http;
 mod instances;
 mod languages;
 #[cfg(target_os = "linux")]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::folders::{self, Preopens};
 use super::http::Reach;
+use super::native::Form;
 use super::process::{Lookup, Program};
 use crate::permission::{Folders, Permissions, Programs, Variables};
 use crate::plugin::{Allowed, Terms};
@@ -35,12 +36,21 @@ impl std::fmt::Debug for Allowance {
 }
 
 impl Allowance {
-    /// What stands in both sides of `terms`. Looks at the disk, and opens what is granted.
-    pub(super) fn of(terms: &Terms, owner: &StateOwner) -> Self {
+    /// What stands in both sides of `terms` and can be used by a plugin of this form. Looks at the disk, and opens what is
+    /// granted.
+    pub(super) fn of(form: Form, terms: &Terms, owner: &StateOwner) -> Self {
         let granted = &terms.granted;
         if granted.is_empty() {
             return Self::default();
         }
+        match form {
+            Form::Component => Self::of_component(terms, owner),
+            Form::Module => Self::of_module(terms),
+        }
+    }
+
+    fn of_component(terms: &Terms, owner: &StateOwner) -> Self {
+        let granted = &terms.granted;
         let asked = terms.requested.as_ref().unwrap_or(granted);
         let mut doubts = unasked(asked, granted);
         let folders = folders::open(asked, terms, owner, &mut doubts);
@@ -48,21 +58,33 @@ impl Allowance {
         let lookup = Lookup::of(&terms.surroundings);
         let programs: Vec<_> = run.0.iter().map(|name| Program::granted(name, &lookup)).collect();
         let granted_unasked = Programs(granted.run.0.iter().filter(|name| !run.allows(name)).cloned().collect());
-        let approves = asked.approve.narrowed(granted.approve);
-        let reach = Arc::new(Reach::of(&asked.http, &granted.http));
-        let allowed = Allowed { approves, waits: !programs.is_empty() || !reach.is_empty(), doubts };
-        Self { allowed, folders, programs, granted_unasked, reach, env: asked.env.narrowed(&granted.env) }
+        let reach = Reach::of(&asked.http, &granted.http, &terms.surroundings.authorities);
+        doubts.extend(reach.doubt());
+        let (approves, waits) = (asked.approve.narrowed(granted.approve), !programs.is_empty() || !reach.is_empty());
+        let allowed = Allowed { approves, waits, doubts };
+        let env = asked.env.narrowed(&granted.env);
+        Self { allowed, folders, programs, granted_unasked, reach: Arc::new(reach), env }
     }
 
-    /// The same for a core module: preview 1 opens files past the check that keeps pipes and devices out, so it gets no
-    /// folders.
-    pub(super) fn without_folders(mut self, granted: &Permissions) -> Self {
-        self.folders = Preopens::default();
-        if folders_of(granted).iter().any(|(list, _)| !list.0.is_empty()) {
-            let doubt = "folders are granted, and a core module gets none: make a component of it";
-            self.allowed.doubts.push(doubt.to_owned());
-        }
-        self
+    /// A core module sees variables, and its approvals count. Preview 1 has no requests and no programs, and opens files
+    /// past the check that keeps pipes and devices out, so nothing is opened, looked up or made for it.
+    fn of_module(terms: &Terms) -> Self {
+        let granted = &terms.granted;
+        let asked = terms.requested.as_ref().unwrap_or(granted);
+        let usable =
+            |all: &Permissions| Permissions { env: all.env.clone(), approve: all.approve, ..Permissions::default() };
+        let mut doubts = unasked(&usable(asked), &usable(granted));
+        let folders = folders_of(granted).iter().any(|(list, _)| !list.0.is_empty());
+        let useless =
+            [("folders", folders), ("hosts", !granted.http.0.is_empty()), ("programs", !granted.run.0.is_empty())];
+        doubts.extend(
+            useless
+                .iter()
+                .filter(|(_, granted)| *granted)
+                .map(|(what, _)| format!("{what} are granted, and a core module gets none: make a component of it")),
+        );
+        let allowed = Allowed { approves: asked.approve.narrowed(granted.approve), waits: false, doubts };
+        Self { allowed, env: asked.env.narrowed(&granted.env), ..Self::default() }
     }
 
     /// The variables that it sees, as they are in these surroundings. One that is not UTF-8 cannot be handed over.

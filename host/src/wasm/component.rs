@@ -42,6 +42,16 @@ pub(super) enum Program {
     Command(Command),
 }
 
+impl Program {
+    /// What it is made of.
+    pub(super) fn form(&self) -> Form {
+        match self {
+            Self::Command(Command::Module(_)) => Form::Module,
+            Self::Command(Command::Component(_)) | Self::Callback(_) => Form::Component,
+        }
+    }
+}
+
 /// Where code is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {

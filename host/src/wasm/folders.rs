@@ -132,11 +132,14 @@ impl Pinned {
     fn open(real: &Path) -> io::Result<Self> {
         use std::os::fd::AsRawFd as _;
 
-        use rustix::fs::{CWD, Mode, OFlags, openat};
+        use rustix::fs::{CWD, Mode, OFlags, PROC_SUPER_MAGIC, fstatfs, openat};
         let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut folder = openat(CWD, "/", how, Mode::empty())?;
         for part in real.components().skip(1) {
             folder = openat(&folder, part.as_os_str(), how, Mode::empty())?;
+        }
+        if fstatfs(&folder)?.f_type == PROC_SUPER_MAGIC {
+            return Err(io::Error::other("it shows processes, the host's own memory and environment among them"));
         }
         Ok(Self { path: format!("/proc/self/fd/{}", folder.as_raw_fd()).into(), _folder: folder })
     }

@@ -1,27 +1,29 @@
 //! `wasi:http`: requests to hosts outside, each only where it was granted.
 //!
-//! Owns what a call may send and to whom. Which addresses a name may lead to is said in `address`, how a request goes out in
-//! `sending`. The engine follows no redirect: a guest that does sends a new request, which is looked at like the first.
+//! Owns what a call may send and to whom. Which addresses a name may lead to is said in `address`, how a name is looked up in
+//! `resolving`, whose certificates are believed in `trusting`, how a request goes out in `sending`, what a guest is told of a body
+//! that broke off in `naming`. The engine follows no redirect: a guest that does sends a new request, which is looked at like the first.
 
 mod address;
+mod naming;
+mod resolving;
 mod sending;
 #[cfg(test)]
 mod tests;
+mod trusting;
 
-#[cfg(test)]
-use std::net::IpAddr;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::uri::Scheme;
 use http::{Method, Request, Response};
-use tokio::sync::OnceCell;
-use tokio_rustls::TlsConnector;
+use tokio::sync::watch;
 use wasmtime::component::Linker;
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
 use self::address::Named;
+use self::resolving::Resolver;
 use self::sending::{Parcel, Route};
+use self::trusting::Tls;
 use super::instance::Guest;
 use super::process::{Denials, Until};
 use crate::ask::Lease;
@@ -34,7 +36,8 @@ const PIECE: usize = 16 << 10;
 
 /// Links it.
 pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)
+    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
+    naming::link(linker)
 }
 
 /// The hosts that a plugin may reach, and what it needs for that.
@@ -43,18 +46,25 @@ pub(super) struct Reach {
     asked: Hosts,
     granted: Hosts,
     resolver: Resolver,
-    /// Made when it is first needed: reading the machine's certificates takes a while.
-    tls: OnceCell<Result<TlsConnector, String>>,
+    tls: Tls,
 }
 
 impl Reach {
-    /// Those that stand in both.
-    pub(super) fn of(asked: &Hosts, granted: &Hosts) -> Self {
+    /// Those that stand in both. Over TLS these authorities are believed, in PEM, beside the machine's.
+    pub(super) fn of(asked: &Hosts, granted: &Hosts, authorities: &[u8]) -> Self {
         let both = granted.0.iter().any(|host| asked.meets(host));
         match both {
-            true => Self { asked: asked.clone(), granted: granted.clone(), ..Self::default() },
+            true => {
+                let tls = Tls::believing(authorities);
+                Self { asked: asked.clone(), granted: granted.clone(), tls, ..Self::default() }
+            }
             false => Self { granted: granted.clone(), ..Self::default() },
         }
+    }
+
+    /// What is wrong with it, so that nothing is sent over TLS.
+    pub(super) fn doubt(&self) -> Option<String> {
+        self.tls.doubt()
     }
 
     /// Whether there is any.
@@ -75,37 +85,15 @@ impl Reach {
     }
 }
 
-/// Names and their addresses, for tests.
-#[cfg(test)]
-type Table = dyn Fn(&str) -> Vec<IpAddr> + Send + Sync;
-
-/// Who knows the addresses of a name.
-#[derive(Clone, Default)]
-enum Resolver {
-    /// The machine.
-    #[default]
-    Machine,
-    /// A table.
-    #[cfg(test)]
-    Table(Arc<Table>),
-}
-
-impl Resolver {
-    async fn look_up(&self, name: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
-        match self {
-            Self::Machine => Ok(tokio::net::lookup_host((name, port)).await?.collect()),
-            #[cfg(test)]
-            Self::Table(table) => Ok(table(name).into_iter().map(|ip| SocketAddr::new(ip, port)).collect()),
-        }
-    }
-}
-
 /// What one call sends.
 #[derive(Default)]
 pub(super) struct Outgoing {
     reach: Arc<Reach>,
     until: Until,
     lease: Lease,
+    /// Gone when the call is over, and with it whatever of a request goes on: an instance that is kept, and with it what it
+    /// holds of an answer, outlasts the call.
+    over: watch::Sender<()>,
     sent: usize,
     denials: Arc<Mutex<Denials>>,
 }
@@ -138,7 +126,8 @@ impl Outgoing {
         self.sent += 1;
         let (reach, denials) = (Arc::clone(&self.reach), Arc::clone(&self.denials));
         let route = Route { target, named, reach, denials };
-        Ok(Parcel { request, options, route, until: self.until, lease: self.lease.clone() })
+        let (until, lease, over) = (self.until, self.lease.clone(), self.over.subscribe());
+        Ok(Parcel { request, options, route, until, lease, over })
     }
 }
 

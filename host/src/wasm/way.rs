@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// As many links as the system follows.
@@ -12,6 +13,8 @@ const MOST_LINKS: usize = 40;
 #[derive(Debug)]
 pub(super) struct Way {
     places: Vec<PathBuf>,
+    /// Device and number of each folder and file on it.
+    ids: Vec<(u64, u64)>,
     end: PathBuf,
 }
 
@@ -22,14 +25,16 @@ impl Way {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let mut ahead = backwards(path);
-        let (mut places, mut end, mut links) = (Vec::new(), PathBuf::from("/"), 0);
+        let (mut places, mut ids, mut end, mut links) = (Vec::new(), Vec::new(), PathBuf::from("/"), 0);
         while let Some(part) = ahead.pop() {
             if part == OsStr::new("..") {
                 end.pop();
                 continue;
             }
             let next = end.join(part);
-            if next.symlink_metadata()?.is_symlink() {
+            let about = next.symlink_metadata()?;
+            ids.push((about.dev(), about.ino()));
+            if about.is_symlink() {
                 links += 1;
                 if links > MOST_LINKS {
                     return Err(io::Error::other("too many links"));
@@ -44,7 +49,7 @@ impl Way {
             }
             places.push(next);
         }
-        Ok(Self { places, end })
+        Ok(Self { places, ids, end })
     }
 
     /// Where it leads, without a link on the way.
@@ -52,9 +57,11 @@ impl Way {
         &self.end
     }
 
-    /// Whether anything on it, a link included, lies in this folder.
+    /// Whether anything on it, a link included, lies in this folder: by name, or since the folder itself is on it under
+    /// another one, as where case does not count, or where it is mounted twice.
     pub(super) fn touches(&self, folder: &Path) -> bool {
-        self.end.starts_with(folder) || self.places.iter().any(|place| place.starts_with(folder))
+        let by_name = self.end.starts_with(folder) || self.places.iter().any(|place| place.starts_with(folder));
+        by_name || folder.metadata().is_ok_and(|about| self.ids.contains(&(about.dev(), about.ino())))
     }
 }
 
@@ -93,6 +100,10 @@ mod tests {
             let way = Way::of(&at(path)).unwrap();
             assert_eq!((way.end(), way.touches(&at("project"))), (at(end).as_path(), touches), "{path}");
         }
+        // The same folder under another name.
+        symlink(at("project"), at("alias")).unwrap();
+        let way = Way::of(&at("project/bin")).unwrap();
+        assert!(way.touches(&at("alias")) && !way.touches(&at("far")));
         for path in ["loop", "nothing", "tools/nothing"] {
             assert!(Way::of(&at(path)).is_err(), "{path}");
         }

@@ -2,11 +2,11 @@
 //!
 //! By hand, and not by wit-bindgen: an error code comes back in four places, each with forty cases, and the code that reads
 //! what they hold is larger than most plugins. Here its number is enough. What each function takes and where its result
-//! lies follows from `wit/deps`; `sender.component-type` is the same as wit-bindgen writes it.
+//! lies follows from `wit/deps`, and so does `sender.component-type`: `scripts/sender-type.sh` writes it, as wit-bindgen would.
 
 use std::mem::MaybeUninit;
 
-/// What wit-bindgen writes for that world, from which the linker makes the component's imports.
+/// The type of that world, from which the linker makes the component's imports; it knows the section by its name.
 #[cfg(target_arch = "wasm32")]
 #[unsafe(link_section = "component-type:wit-bindgen:0.61.1:tacklebox:http:sender:encoded world")]
 #[doc(hidden)]

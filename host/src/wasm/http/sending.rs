@@ -15,13 +15,11 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
-use tokio_rustls::TlsConnector;
 use wasmtime_wasi::runtime::{AbortOnDropJoinHandle, spawn};
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody};
 
@@ -45,6 +43,7 @@ pub(super) struct Parcel {
     pub(super) route: Route,
     pub(super) until: Until,
     pub(super) lease: Lease,
+    pub(super) over: watch::Receiver<()>,
 }
 
 /// Where it goes, and what that may lead to.
@@ -61,9 +60,17 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Carrier for T {}
 
 impl Parcel {
     /// Sends it, and gives the answer as soon as its head is there. Dropping the future ends the connection, which holds the
-    /// lease until then.
+    /// lease until then; so does the end of the call.
     pub(super) async fn send(self) -> Sent {
-        let Self { request, options, route, until, lease } = self;
+        let over = over(self.over.clone());
+        tokio::select! {
+            sent = self.exchange() => sent,
+            () = over => Err(Error::ConnectionTerminated),
+        }
+    }
+
+    async fn exchange(self) -> Sent {
+        let Self { request, options, route, until, lease, over: call } = self;
         let end = its_end(until);
         let connected_by = sooner(end, Some(options.connect_timeout.unwrap_or(CONNECT_TIME)));
         let connected = timeout_at(connected_by, route.connect()).await;
@@ -72,7 +79,10 @@ impl Parcel {
         let handshake = builder.max_buf_size(LARGEST_HEAD).handshake(TokioIo::new(carrier));
         let (mut sender, connection) = handshake.await.map_err(|_| Error::HttpProtocolError)?;
         let connection = spawn(async move {
-            let _ended = connection.await;
+            tokio::select! {
+                _ended = connection => {}
+                () = over(call) => {}
+            }
             drop(lease);
         });
         let too_long = Arc::new(AtomicBool::new(false));
@@ -89,6 +99,11 @@ impl Parcel {
     }
 }
 
+/// Comes back when the call is over.
+async fn over(mut call: watch::Receiver<()>) {
+    while call.changed().await.is_ok() {}
+}
+
 impl Route {
     async fn connect(&self) -> Result<Box<dyn Carrier>, Error> {
         let stream = connect_to_one(&self.addresses().await?).await?;
@@ -97,8 +112,7 @@ impl Route {
         }
         // The name is what the certificate must be for, whatever the address.
         let name = ServerName::try_from(self.target.host().to_owned()).map_err(|_| Error::HttpRequestUriInvalid)?;
-        let tls = self.reach.tls.get_or_init(connector).await.as_ref();
-        let tls = tls.map_err(|why| Error::InternalError(Some(why.clone())))?;
+        let tls = self.reach.tls.connector().await.map_err(|why| Error::InternalError(Some(why)))?;
         let stream = tls.connect(name, stream).await.map_err(|error| tls_error(&error))?;
         Ok(Box::new(stream))
     }
@@ -135,18 +149,6 @@ async fn connect_to_one(all: &[SocketAddr]) -> Result<TcpStream, Error> {
         }
     }
     Err(last)
-}
-
-/// Trusts what the machine trusts.
-async fn connector() -> Result<TlsConnector, String> {
-    let made = tokio::task::spawn_blocking(|| {
-        // Not the process's default provider: that is the embedder's to choose.
-        let ring = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(ring).with_safe_default_protocol_versions()?;
-        Ok::<_, rustls::Error>(builder.with_platform_verifier()?.with_no_client_auth())
-    });
-    let config = made.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-    Ok(TlsConnector::from(Arc::new(config)))
 }
 
 fn tls_error(error: &std::io::Error) -> Error {

@@ -14,8 +14,9 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks as _};
 
+use super::resolving::Resolver;
 use super::sending::LARGEST_BODY;
-use super::{MOST_REQUESTS, Outgoing, Reach, Resolver};
+use super::{MOST_REQUESTS, Outgoing, Reach};
 use crate::ask::Lease;
 use crate::permission::{Host, Hosts};
 
@@ -29,7 +30,7 @@ fn granted(texts: &[&str], names: &'static [(&str, &[&str])]) -> Outgoing {
         let known = names.iter().filter(|(known, _)| *known == name);
         known.flat_map(|(_, all)| all.iter().map(|ip| ip.parse().unwrap())).collect()
     };
-    call(Reach { resolver: Resolver::Table(Arc::new(table)), ..Reach::of(&hosts(texts), &hosts(texts)) })
+    call(Reach { resolver: Resolver::Table(Arc::new(table)), ..Reach::of(&hosts(texts), &hosts(texts), b"") })
 }
 
 fn call(reach: Reach) -> Outgoing {
@@ -97,7 +98,7 @@ async fn a_host_is_reached_where_it_is_asked_for_and_granted_and_is_denied_else(
     assert!(head.starts_with("POST /a?b HTTP/1.1\r\n"), "{head}");
     let here = [here.as_str()];
     for (asked, granted) in [(&[][..], &here[..]), (&here[..], &[][..]), (&["a.example"][..], &here[..])] {
-        let mut call = call(Reach::of(&hosts(asked), &hosts(granted)));
+        let mut call = call(Reach::of(&hosts(asked), &hosts(granted), b""));
         assert!(is_denied(&get(&mut call, &url).await), "{asked:?} {granted:?}");
         let said: Vec<_> = call.denials().warnings("p").collect();
         assert!(said.len() == 1 && said[0].contains("`p`") && said[0].contains("the permission `http` is"), "{said:?}");
@@ -179,7 +180,7 @@ async fn a_name_is_looked_up_once_and_what_was_checked_is_what_is_reached() {
     };
     let host = format!("turns.test:{port}");
     let both = hosts(&[&host]);
-    let mut call = call(Reach { resolver: Resolver::Table(Arc::new(table)), ..Reach::of(&both, &both) });
+    let mut call = call(Reach { resolver: Resolver::Table(Arc::new(table)), ..Reach::of(&both, &both, b"") });
     assert_eq!(get(&mut call, &format!("http://{host}/")).await.unwrap(), (200, 2));
     assert_eq!(lookups.load(Ordering::Relaxed), 1);
     assert!(is_prohibited(&get(&mut call, &format!("http://{host}/")).await));
@@ -261,7 +262,7 @@ async fn a_server_that_is_silent_or_breaks_off_is_an_error() {
     // The call's own end counts as well, whatever the guest is ready to wait for.
     let both = hosts(&[&here]);
     let end = Some(Instant::now() + Duration::from_millis(50));
-    let mut call = Outgoing::to(&Arc::new(Reach::of(&both, &both)), end, Lease::default());
+    let mut call = Outgoing::to(&Arc::new(Reach::of(&both, &both, b"")), end, Lease::default());
     assert!(matches!(get(&mut call, &url).await, Err(Error::ConnectionReadTimeout | Error::ConnectionTimeout)));
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let here = closed.local_addr().unwrap().to_string();
@@ -278,7 +279,7 @@ async fn a_call_that_is_dropped_leaves_no_connection_and_gives_back_its_lease() 
     let here = listener.local_addr().unwrap().to_string();
     let both = hosts(&[&here]);
     let held: Arc<dyn std::any::Any + Send + Sync> = Arc::new(());
-    let mut call = Outgoing::to(&Arc::new(Reach::of(&both, &both)), None, Lease::on(Arc::clone(&held)));
+    let mut call = Outgoing::to(&Arc::new(Reach::of(&both, &both, b"")), None, Lease::on(Arc::clone(&held)));
     call.until = Some(Instant::now() + Duration::from_secs(600));
     let sending =
         Box::into_pin(call.send_request(request(&format!("http://{here}/"), 0), None, Box::new(async { Ok(()) })));
@@ -294,4 +295,30 @@ async fn a_call_that_is_dropped_leaves_no_connection_and_gives_back_its_lease() 
     while Arc::strong_count(&held) > 1 {
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test]
+async fn an_answer_that_was_left_unread_is_no_other_calls() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let here = listener.local_addr().unwrap().to_string();
+    let mut call = granted(&[&here], &[]);
+    let sending = call.send_request(request(&format!("http://{here}/"), 0), None, Box::new(async { Ok(()) }));
+    let sending = tokio::spawn(Box::into_pin(sending));
+    let (mut stream, _) = listener.accept().await.unwrap();
+    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel").await.unwrap();
+    let (answer, beside) = sending.await.unwrap().unwrap();
+    let beside = tokio::spawn(async { Box::into_pin(beside).await });
+    // Another request is on its way still.
+    let late = call.send_request(request(&format!("http://{here}/"), 0), None, Box::new(async { Ok(()) }));
+    let late = tokio::spawn(Box::into_pin(late));
+    let (mut other, _) = listener.accept().await.unwrap();
+    drop(call);
+    for stream in [&mut stream, &mut other] {
+        let mut rest = Vec::new();
+        // To its end, although what the guest has of it is held on to.
+        let _ = stream.read_to_end(&mut rest).await;
+    }
+    assert!(late.await.unwrap().is_err());
+    assert!(matches!(answer.into_body().collect().await, Err(Error::HttpResponseIncomplete)));
+    beside.await.unwrap().unwrap();
 }

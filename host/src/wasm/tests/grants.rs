@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use super::asking::{Asking, plugins};
+use super::asking::{Asking, binary, plugins};
 use super::reaching::{
     Deed, NO_ENTRY, NO_FOLDER, NOT_PERMITTED, connecting, looking_up, reaching, reaching_early, seeing, try_on,
 };
 use crate::outcome::Outcome;
-use crate::permission::{Folder, Permissions};
+use crate::permission::{Folder, Host, Permissions, Start};
 use crate::plugin::{Code, Terms};
 use crate::source::Source;
 use crate::surroundings::Surroundings;
@@ -241,6 +241,22 @@ async fn what_is_not_there_is_said_and_is_not_there() {
     assert!(code.allowed().doubts[0].contains("`${plugin}` has no value here"), "{:?}", code.allowed());
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn no_grant_opens_the_hosts_own_memory_and_environment() {
+    let world = World::new();
+    symlink("/proc/self", world.at("home/to-self")).unwrap();
+    for folder in ["/proc", "/proc/self", "/proc/self/task", "~"].map(Path::new) {
+        let folder = match folder.is_absolute() {
+            true => absolute(folder),
+            false => Folder::at(Start::Home).below("to-self").unwrap(),
+        };
+        let code = world.load(&reaching(Deed::Read, 0), reads(folder)).await;
+        assert_eq!(try_on(&*code, "environ").await, Err(NO_FOLDER));
+        assert!(code.allowed().doubts[0].contains("it shows processes"), "{:?}", code.allowed());
+    }
+}
+
 #[tokio::test]
 async fn each_plugin_has_a_folder_of_its_own_that_is_its_users_alone() {
     let world = World::new();
@@ -272,6 +288,23 @@ async fn each_plugin_has_a_folder_of_its_own_that_is_its_users_alone() {
     let code = load_on(&plugins, &write, owner(Source::Sdk, "a")).await;
     assert_eq!(try_on(&*code, "note").await, Err(NO_FOLDER));
     assert!(code.allowed().doubts[0].contains("open to others"), "{:?}", code.allowed());
+}
+
+#[tokio::test]
+async fn for_a_core_module_nothing_is_opened_looked_up_or_made() {
+    let world = World::new();
+    let module = binary(r#"(module (func (export "_start")))"#);
+    let host = Host::parse("a.example").unwrap();
+    // What is opened or looked up would be said to be not there.
+    let granted = writes(Folder::data()).reading(inside("nowhere")).sending(host).running("nothing").seeing("SEEN");
+    let code = world.load(&module, granted.approving()).await;
+    let gets_none = |what: &str| format!("{what} are granted, and a core module gets none: make a component of it");
+    assert_eq!(code.allowed().doubts, ["folders", "hosts", "programs"].map(gets_none));
+    assert!(code.allowed().approves.0 && !code.allowed().waits, "{:?}", code.allowed());
+    assert!(!world.at("home/.local").exists());
+    let asks = Permissions::default().reading(Folder::project());
+    let code = world.load_on(&module, world.terms(Some(asks), Permissions::default().seeing("SEEN"))).await;
+    assert!(code.allowed().doubts[0].contains("`env` SEEN is granted and not asked for"), "{:?}", code.allowed());
 }
 
 #[tokio::test]

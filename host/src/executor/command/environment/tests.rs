@@ -12,7 +12,7 @@ use crate::surroundings::Inherit;
 
 fn host(vars: &[(&str, &str)], inherit: Inherit) -> Surroundings {
     let env = vars.iter().map(|(name, value)| (name.into(), value.into())).collect();
-    Surroundings { home: None, project: Some("/p".into()), env, inherit }
+    Surroundings { project: Some("/p".into()), env, inherit, ..Surroundings::default() }
 }
 
 async fn environment(own: HookEnv, surroundings: &Surroundings, event: &Event, cx: &Context) -> Environment {
