@@ -9,6 +9,7 @@ use crate::event::{Events, Object};
 use crate::hook::{CallbackHook, HookKind, HookSpec, Lifetime};
 use crate::id::PluginName;
 use crate::plugin::{Code, Digest, Given, Manifest};
+use crate::settings;
 use crate::source::Source;
 use crate::wire::plugin_json;
 
@@ -16,8 +17,8 @@ use super::load::LoadError;
 use super::sandbox::Sandbox;
 use super::wanted::Wants;
 
-/// The largest `plugin.json` that is read: 1 MiB.
-pub(super) const LARGEST_MANIFEST: u64 = 1 << 20;
+/// The largest `plugin.json` or `hooks/hooks.json`: 1 MiB.
+const LARGEST_MANIFEST: u64 = 1 << 20;
 
 /// The largest component that is read: 64 MiB, and a byte to see that there is more.
 pub(super) const LARGEST_COMPONENT: u64 = (64 << 20) + 1;
@@ -58,7 +59,7 @@ impl PackageFiles {
             return vec![path.to_owned()];
         }
         let file = path.join("plugin.json");
-        let bytes = read(&file, LARGEST_MANIFEST).unwrap_or_default();
+        let bytes = read_head(&file).unwrap_or_default();
         let component = plugin_json::parse(&bytes, &file, events).ok().map(|(said, _)| path.join(said.component));
         [file].into_iter().chain(component).collect()
     }
@@ -66,7 +67,7 @@ impl PackageFiles {
     /// The hooks that a folder's `plugin.json` lists, whatever is wrong with the rest of it.
     pub(super) fn listed(path: &Path, events: &Events) -> Vec<HookSpec> {
         let file = path.join("plugin.json");
-        let bytes = read(&file, LARGEST_MANIFEST).unwrap_or_default();
+        let bytes = read_head(&file).unwrap_or_default();
         let said = plugin_json::parse(&bytes, &file, events).ok();
         said.and_then(|(manifest, _)| manifest.hooks).unwrap_or_default()
     }
@@ -196,7 +197,7 @@ fn bare(path: &Path) -> PackageFiles {
 /// Everything but the component.
 fn manifest(folder: &Path, events: &Events) -> Result<PackageFiles, LoadError> {
     let path = folder.join("plugin.json");
-    let bytes = read(&path, LARGEST_MANIFEST)?;
+    let bytes = read_head(&path)?;
     refuse_escape(folder, &path)?;
     let written = Some((path.clone(), Digest::of(&bytes)));
     let (mut manifest, diagnostics) =
@@ -217,15 +218,25 @@ pub(super) fn refuse_escape(folder: &Path, component: &Path) -> Result<(), LoadE
     }
 }
 
-/// The file's bytes, at most so many.
+/// The file's bytes, at most so many. Waits for nobody: a pipe is no file.
 pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, LoadError> {
     use std::io::Read as _;
     let failed = |error| LoadError::Read { path: path.to_owned(), error };
-    let file = std::fs::File::open(path).map_err(failed)?;
-    if !file.metadata().map_err(failed)?.is_file() {
+    if !path.metadata().map_err(failed)?.is_file() {
         return Err(LoadError::NoFile { path: path.to_owned() });
     }
+    let file = settings::open_regular(path).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// The bytes of a `plugin.json` or `hooks/hooks.json`. One that is larger is not read in part: what stands behind its cut would
+/// be lost in silence.
+pub(super) fn read_head(path: &Path) -> Result<Vec<u8>, LoadError> {
+    let bytes = read(path, LARGEST_MANIFEST + 1)?;
+    if bytes.len() as u64 > LARGEST_MANIFEST {
+        return Err(LoadError::TooLarge { path: path.to_owned() });
+    }
     Ok(bytes)
 }

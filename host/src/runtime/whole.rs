@@ -18,7 +18,7 @@ use crate::wire::hooks_json;
 
 use super::Runtime;
 use super::load::LoadError;
-use super::package::{LARGEST_MANIFEST, Package, PackageFiles, read, refuse_escape};
+use super::package::{Package, PackageFiles, read_head, refuse_escape};
 
 /// Where a folder has its hooks.
 const HOOKS: &str = "hooks/hooks.json";
@@ -247,10 +247,7 @@ impl HooksFile {
         if !is_there(&path) {
             return Ok(None);
         }
-        let bytes = read(&path, LARGEST_MANIFEST + 1)?;
-        if bytes.len() as u64 > LARGEST_MANIFEST {
-            return Err(LoadError::TooLarge { path });
-        }
+        let bytes = read_head(&path)?;
         refuse_escape(folder, &path)?;
         let (hooks, diagnostics) = hooks_json::parse(&bytes, &path, folder, events)?;
         Ok(Some(Self { path, digest: Digest::of(&bytes), hooks, diagnostics }))
