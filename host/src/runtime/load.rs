@@ -73,6 +73,12 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
+    /// The components of a folder are larger than all that is read of one.
+    #[error("{}: its components are larger than 256 MiB together", shown(path))]
+    TooLargeTogether {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The folder has nothing of a package.
     #[error("{}: holds neither `plugin.json` nor `hooks/hooks.json`", path.display())]
     Nothing {
