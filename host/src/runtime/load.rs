@@ -303,8 +303,10 @@ impl Runtime {
         let standing = self.loading.trusting.settle(files, &self.dispatcher.surroundings, &self.events, &reads);
         let mut unfolded = self.unfold(&standing, &reads).await;
         let merged = settings::merge(std::mem::take(&mut unfolded.files));
-        let mut diagnostics = [standing.said.as_slice(), &merged.diagnostics, &unfolded.said].concat();
+        let mut diagnostics = [standing.said.as_slice(), &unfolded.said].concat();
         let hooks = self.equip(merged.hooks, &unfolded, &standing, &reads, &mut diagnostics).await;
+        // The latest are kept longest, and that a guard is replaced stands among these.
+        diagnostics.extend(merged.diagnostics);
         self.say(&diagnostics);
         let lost = merged.dropped.iter().map(guarded::taken).collect();
         *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = merged.dropped;
@@ -371,6 +373,7 @@ impl Runtime {
                 Ok(package) => {
                     package.complete(&mut spec);
                     said.extend(package.never_kept(&spec));
+                    said.extend(package.not_its_own(&spec));
                     equipped.push(NewHook::answered_by(spec, source, package.code.clone()));
                 }
                 Err(why) => equipped.push(self.unequipped(spec, source, why, said)),

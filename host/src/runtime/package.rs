@@ -11,6 +11,7 @@ use crate::id::PluginName;
 use crate::plugin::{Code, Digest, Given, Manifest};
 use crate::settings;
 use crate::source::Source;
+use crate::wire::document::{Notes, Quoted, did_you_mean};
 use crate::wire::plugin_json;
 
 use super::load::LoadError;
@@ -116,6 +117,7 @@ impl Package {
         said.extend(code.allowed().doubts.iter().map(|doubt| Diagnostic::warning(place(), doubt)));
         let missing = given.limits.missing(manifest.limits);
         said.extend(missing.into_iter().map(|what| Diagnostic::warning(place(), what)));
+        let said = bounded(said, path);
         Ok(Self { path: path.to_owned(), code, manifest, given: given.clone(), said })
     }
 
@@ -144,7 +146,7 @@ impl Package {
             self.complete(spec);
             said.extend(self.never_kept(spec));
         }
-        Ok((specs, said))
+        Ok((specs, bounded(said, &self.path)))
     }
 
     /// What is said where entries name it, and so say which of its hooks are asked.
@@ -183,10 +185,33 @@ impl Package {
         })
     }
 
+    /// A doubt about an entry whose `function` is none of the plugin's hooks: asked for what it does not know, a guard may
+    /// let everything past. What a plugin tells nobody of cannot be missed.
+    pub(super) fn not_its_own(&self, spec: &HookSpec) -> Option<Diagnostic> {
+        let HookKind::Callback(CallbackHook { function: Some(function), .. }) = &spec.kind else { return None };
+        let listed = self.manifest.hooks.iter().flatten().map(HookSpec::told_name);
+        let known: Vec<_> = self.code.info().hooks.iter().map(|hook| hook.name.as_str()).chain(listed).collect();
+        if known.is_empty() || known.contains(&function.as_str()) {
+            return None;
+        }
+        let said = Diagnostic::warning(
+            spec.place.clone(),
+            format!("`function` names {}, and the plugin tells of no such hook", Quoted(function)),
+        );
+        Some(Diagnostic { hint: did_you_mean(function, known), ..said })
+    }
+
     fn described(&self, spec: &HookSpec) -> Option<&crate::plugin::WantedHook> {
         let name = spec.told_name();
         self.code.info().hooks.iter().find(|hook| hook.event == spec.event.as_str() && hook.name == name)
     }
+}
+
+/// As much of it as is said of one file: a plugin must not be able to bury what is said of others.
+fn bounded(said: Vec<Diagnostic>, path: &Path) -> Vec<Diagnostic> {
+    let mut notes = Notes::default();
+    said.into_iter().for_each(|one| notes.say(one));
+    notes.finish(Place::file(path))
 }
 
 fn bare(path: &Path) -> PackageFiles {

@@ -221,16 +221,16 @@ impl WholeFiles {
             Some(files) => Some(Arc::new(Package::of(files, sandbox, path, source, given).await?)),
             None => None,
         };
-        for mut spec in hooks.into_iter().flat_map(|file| {
-            said.extend(file.diagnostics);
-            file.hooks
-        }) {
+        let (specs, of_file) = hooks.map(|file| (file.hooks, file.diagnostics)).unwrap_or_default();
+        said.extend(of_file);
+        for mut spec in specs {
             let package = match &spec.kind {
                 HookKind::Callback(callback) => components.get(&callback.plugin).or(plugin.as_ref()),
                 _ => None,
             };
             if let Some(package) = package {
                 package.complete(&mut spec);
+                said.extend(package.not_its_own(&spec));
             }
             ready.push(Ready { code: package.map(|package| package.code.clone()), spec });
         }
