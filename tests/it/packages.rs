@@ -295,8 +295,8 @@ async fn hooks_of_whole_plugins_merge_and_are_switched_off_as_entries_are() {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_flood_of_doubts_about_plugins_hides_that_a_guard_is_replaced() {
     let place = Place::new();
-    place.lay("project/kit/p.wasm", component("no-rm-rf"));
-    place.lay("project/kit/plugin.json", json!({"component": "p.wasm"}).to_string());
+    // It asks for nothing.
+    lay_whole(&place, "project/kit");
     place.user(pre_tool_use([guard("mine", "secret")]));
     let entry = |nth: usize| {
         let names: Vec<_> = (0..2_000).map(|name| format!("N{nth}_{name}")).collect();
