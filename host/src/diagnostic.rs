@@ -46,7 +46,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut gap = "";
         if let Some(file) = &self.file {
-            write!(f, "{}", file.display())?;
+            f.write_str(&printable(&file.to_string_lossy()))?;
             gap = ": ";
         }
         if let Some(line) = self.line {
@@ -112,19 +112,23 @@ impl fmt::Display for Diagnostic {
         if !place.is_empty() {
             write!(f, "{place}: ")?;
         }
-        f.write_str(&self.message)?;
+        // What a plugin or a file said may be in it.
+        f.write_str(&printable(&self.message))?;
         if let Some(hint) = &self.hint {
-            write!(f, " (hint: {hint})")?;
+            write!(f, " (hint: {})", printable(hint))?;
         }
         Ok(())
     }
 }
 
-/// A name from outside, safe to print on one line: control characters are written as escapes.
+/// A name from outside, safe to print on one line: control characters, and those that end a line or turn its direction, are
+/// written as escapes.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+        let orders =
+            matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if orders || c.is_control() {
             out.extend(c.escape_unicode());
         } else {
             out.push(c);
@@ -163,6 +167,15 @@ mod tests {
     #[test]
     fn a_name_cannot_forge_a_line() {
         assert_eq!(printable("a\nwarning: b\u{202e}"), "a\\u{a}warning: b\\u{202e}");
+        assert_eq!(printable("a\u{2028}b\u{61c}c\u{9b}"), "a\\u{2028}b\\u{61c}c\\u{9b}");
+        let place = Place::file("a\nb\u{1b}[2J");
+        assert_eq!(place.to_string(), "a\\u{a}b\\u{1b}[2J");
+    }
+
+    #[test]
+    fn what_is_said_is_one_line_whoever_said_it() {
+        let said = Diagnostic::warning(Place::default(), "failed: \u{1b}[2Jfine\nwarning: none").hint("a\rb");
+        assert_eq!(said.to_string(), "failed: \\u{1b}[2Jfine\\u{a}warning: none (hint: a\\u{d}b)");
     }
 
     #[test]

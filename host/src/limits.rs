@@ -8,6 +8,8 @@ use std::time::Duration;
 pub const MOST_MEMORY: usize = 1 << 30;
 /// The most elements that a plugin's tables can have together.
 pub const MOST_TABLE_ELEMENTS: usize = 20_000;
+/// How many hooks a plugin may register, by `describe` or by its `plugin.json`.
+pub const MOST_HOOKS: usize = 256;
 /// The most processor time that a call can be given: as long as the longest timeout.
 pub const MOST_PROCESSOR: Duration = Duration::from_secs(300);
 

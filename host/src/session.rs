@@ -45,10 +45,12 @@ pub enum StateError {
     Full(u32),
 }
 
+type Drawers = HashMap<(StateOwner, SessionId), Arc<Mutex<Drawer>>>;
+
 /// The state of all plugins, in all sessions. A clone is the same state.
 #[derive(Clone, Debug, Default)]
 pub struct PluginStates {
-    drawers: Arc<Mutex<HashMap<(StateOwner, SessionId), Drawer>>>,
+    drawers: Arc<Mutex<Drawers>>,
     claims: Arc<Mutex<HashMap<StateOwner, usize>>>,
 }
 
@@ -91,41 +93,12 @@ impl PluginStates {
         Self::default()
     }
 
-    /// The value under this key.
-    pub fn get(&self, owner: &StateOwner, session: &SessionId, key: &str) -> Option<Vec<u8>> {
-        self.lock().get(&(owner.clone(), session.clone()))?.values.get(key).cloned()
-    }
-
-    /// Keeps a value under this key, in place of the former one.
-    ///
-    /// # Errors
-    ///
-    /// Where it would pass a limit; the former value stays.
-    pub fn set(&self, owner: &StateOwner, session: &SessionId, key: &str, value: Vec<u8>) -> Result<(), StateError> {
-        self.lock().entry((owner.clone(), session.clone())).or_default().put(key, value)
-    }
-
-    /// Keeps nothing under this key.
-    pub fn remove(&self, owner: &StateOwner, session: &SessionId, key: &str) {
-        if let Some(drawer) = self.lock().get_mut(&(owner.clone(), session.clone())) {
-            drawer.take(key);
-        }
-    }
-
-    /// Adds to the number under this key and gives the sum. Nothing there is zero; a sum stops at the ends of `i64`.
-    ///
-    /// Numbers are kept as decimal text, so that `get` and `set` read and write them in every language.
-    ///
-    /// # Errors
-    ///
-    /// Where it would pass a limit. A value that is no such text is left as it is, and is `TooLarge` for a number: what
-    /// a plugin kept is not thrown away for a mistaken key.
-    pub fn add(&self, owner: &StateOwner, session: &SessionId, key: &str, delta: i64) -> Result<i64, StateError> {
-        let mut drawers = self.lock();
-        let drawer = drawers.entry((owner.clone(), session.clone())).or_default();
-        let sum = drawer.number(key)?.saturating_add(delta);
-        drawer.put(key, sum.to_string().into_bytes())?;
-        Ok(sum)
+    /// What this plugin keeps in this session, for the time of a call. What is written there after the session's end is in
+    /// no other session, whatever that is called.
+    pub fn open(&self, owner: &StateOwner, session: &SessionId) -> PluginState {
+        let key = (owner.clone(), session.clone());
+        let drawer = Arc::clone(self.lock().entry(key.clone()).or_default());
+        PluginState { states: self.clone(), key, drawer }
     }
 
     /// Drops what all plugins kept in this session.
@@ -148,8 +121,68 @@ impl PluginStates {
         self.lock().retain(|(kept_by, _), _| kept_by != owner);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<(StateOwner, SessionId), Drawer>> {
+    fn lock(&self) -> MutexGuard<'_, Drawers> {
         self.drawers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What one plugin keeps in one session, while a call may reach it.
+#[derive(Debug)]
+pub struct PluginState {
+    states: PluginStates,
+    key: (StateOwner, SessionId),
+    drawer: Arc<Mutex<Drawer>>,
+}
+
+impl PluginState {
+    /// The value under this key.
+    pub fn get(&self, key: &str) -> Option<Vec<u8>> {
+        self.lock().values.get(key).cloned()
+    }
+
+    /// Keeps a value under this key, in place of the former one.
+    ///
+    /// # Errors
+    ///
+    /// Where it would pass a limit; the former value stays.
+    pub fn set(&self, key: &str, value: Vec<u8>) -> Result<(), StateError> {
+        self.lock().put(key, value)
+    }
+
+    /// Keeps nothing under this key.
+    pub fn remove(&self, key: &str) {
+        self.lock().take(key);
+    }
+
+    /// Adds to the number under this key and gives the sum. Nothing there is zero; a sum stops at the ends of `i64`.
+    ///
+    /// Numbers are kept as decimal text, so that `get` and `set` read and write them in every language.
+    ///
+    /// # Errors
+    ///
+    /// Where it would pass a limit. A value that is no such text is left as it is, and is `TooLarge` for a number: what
+    /// a plugin kept is not thrown away for a mistaken key.
+    pub fn add(&self, key: &str, delta: i64) -> Result<i64, StateError> {
+        let mut drawer = self.lock();
+        let sum = drawer.number(key)?.saturating_add(delta);
+        drawer.put(key, sum.to_string().into_bytes())?;
+        Ok(sum)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Drawer> {
+        self.drawer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for PluginState {
+    /// A drawer in which nothing is kept is gone with the last call that could reach it.
+    fn drop(&mut self) {
+        let mut drawers = self.states.lock();
+        let is_mine = drawers.get(&self.key).is_some_and(|drawer| Arc::ptr_eq(drawer, &self.drawer));
+        // The map's and this one.
+        if is_mine && Arc::strong_count(&self.drawer) == 2 && self.lock().values.is_empty() {
+            drawers.remove(&self.key);
+        }
     }
 }
 
@@ -201,54 +234,85 @@ mod tests {
     #[test]
     fn a_value_is_seen_by_its_plugin_and_session_alone() {
         let (states, a, s1) = (PluginStates::new(), owner("a"), SessionId::from("s1"));
-        states.set(&a, &s1, "k", b"v".to_vec()).unwrap();
-        assert_eq!(states.clone().get(&a, &s1, "k").as_deref(), Some(&b"v"[..]));
-        assert_eq!(states.get(&a, &"s2".into(), "k"), None);
-        assert_eq!(states.get(&owner("b"), &s1, "k"), None);
-        assert_eq!(states.get(&StateOwner { source: Source::Managed, ..a.clone() }, &s1, "k"), None);
-        states.remove(&a, &s1, "k");
-        assert_eq!(states.get(&a, &s1, "k"), None);
+        states.open(&a, &s1).set("k", b"v".to_vec()).unwrap();
+        assert_eq!(states.clone().open(&a, &s1).get("k").as_deref(), Some(&b"v"[..]));
+        assert_eq!(states.open(&a, &"s2".into()).get("k"), None);
+        assert_eq!(states.open(&owner("b"), &s1).get("k"), None);
+        assert_eq!(states.open(&StateOwner { source: Source::Managed, ..a.clone() }, &s1).get("k"), None);
+        states.open(&a, &s1).remove("k");
+        assert_eq!(states.open(&a, &s1).get("k"), None);
     }
 
     #[test]
     fn it_ends_with_the_session_and_with_the_plugin() {
         let (states, a, b) = (PluginStates::new(), owner("a"), owner("b"));
         for session in ["s1", "s2"] {
-            states.add(&a, &session.into(), "n", 1).unwrap();
-            states.add(&b, &session.into(), "n", 1).unwrap();
+            states.open(&a, &session.into()).add("n", 1).unwrap();
+            states.open(&b, &session.into()).add("n", 1).unwrap();
         }
         states.end_session(&"s1".into());
-        assert_eq!(states.get(&a, &"s1".into(), "n"), None);
+        assert_eq!(states.open(&a, &"s1".into()).get("n"), None);
         let (first, reloaded) = (states.claim(a.clone()), states.claim(a.clone()));
         drop(first);
-        assert_eq!(states.get(&a, &"s2".into(), "n"), Some(b"1".to_vec()));
+        assert_eq!(states.open(&a, &"s2".into()).get("n"), Some(b"1".to_vec()));
         drop(reloaded);
-        assert_eq!(states.get(&a, &"s2".into(), "n"), None);
-        assert_eq!(states.get(&b, &"s2".into(), "n"), Some(b"1".to_vec()));
+        assert_eq!(states.open(&a, &"s2".into()).get("n"), None);
+        assert_eq!(states.open(&b, &"s2".into()).get("n"), Some(b"1".to_vec()));
+    }
+
+    #[test]
+    fn what_a_call_keeps_after_its_sessions_end_is_in_no_other_session_of_that_name() {
+        let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
+        let late = states.open(&a, &s);
+        late.add("n", 1).unwrap();
+        states.end_session(&s);
+        let next = states.open(&a, &s);
+        assert_eq!((late.add("n", 1), next.get("n")), (Ok(2), None));
+        assert_eq!(next.add("n", 5), Ok(5));
+        drop((late, next));
+        assert_eq!(states.open(&a, &s).get("n"), Some(b"5".to_vec()));
+        let late = states.open(&a, &s);
+        states.end_session(&s);
+        late.set("k", b"v".to_vec()).unwrap();
+        drop(late);
+        assert!(states.is_empty());
+    }
+
+    #[test]
+    fn a_call_that_keeps_nothing_leaves_nothing() {
+        let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
+        let (one, other) = (states.open(&a, &s), states.open(&a, &s));
+        drop(one);
+        other.add("n", 1).unwrap();
+        drop(other);
+        let open = states.open(&a, &s);
+        open.remove("n");
+        drop(open);
+        assert!(states.is_empty());
     }
 
     #[test]
     fn a_limit_that_is_passed_changes_nothing() {
         let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
-        states.set(&a, &s, "k", b"v".to_vec()).unwrap();
-        assert_eq!(states.set(&a, &s, "k", vec![0; LARGEST_VALUE + 1]), Err(StateError::TooLarge(65_536)));
-        assert_eq!(states.get(&a, &s, "k"), Some(b"v".to_vec()));
+        states.open(&a, &s).set("k", b"v".to_vec()).unwrap();
+        assert_eq!(states.open(&a, &s).set("k", vec![0; LARGEST_VALUE + 1]), Err(StateError::TooLarge(65_536)));
+        assert_eq!(states.open(&a, &s).get("k"), Some(b"v".to_vec()));
         for n in 0..15 {
-            states.set(&a, &s, &format!("large{n}"), vec![0; LARGEST_VALUE]).unwrap();
+            states.open(&a, &s).set(&format!("large{n}"), vec![0; LARGEST_VALUE]).unwrap();
         }
-        assert_eq!(states.set(&a, &s, "last", vec![0; LARGEST_VALUE]), Err(StateError::Full(1_048_576)));
-        states.remove(&a, &s, "large0");
-        assert_eq!(states.set(&a, &s, "last", vec![0; LARGEST_VALUE]), Ok(()));
+        assert_eq!(states.open(&a, &s).set("last", vec![0; LARGEST_VALUE]), Err(StateError::Full(1_048_576)));
+        states.open(&a, &s).remove("large0");
+        assert_eq!(states.open(&a, &s).set("last", vec![0; LARGEST_VALUE]), Ok(()));
     }
 
     #[test]
     fn there_are_at_most_256_keys() {
         let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
         for n in 0..MOST_KEYS {
-            states.set(&a, &s, &n.to_string(), vec![]).unwrap();
+            states.open(&a, &s).set(&n.to_string(), vec![]).unwrap();
         }
-        assert!(matches!(states.add(&a, &s, "one more", 1), Err(StateError::Full(_))));
-        assert_eq!(states.set(&a, &s, "7", b"again".to_vec()), Ok(()));
+        assert!(matches!(states.open(&a, &s).add("one more", 1), Err(StateError::Full(_))));
+        assert_eq!(states.open(&a, &s).set("7", b"again".to_vec()), Ok(()));
     }
 
     #[test]
@@ -256,19 +320,19 @@ mod tests {
         let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| (0..1_000).for_each(|_| assert!(states.add(&a, &s, "n", 1).is_ok())));
+                scope.spawn(|| (0..1_000).for_each(|_| assert!(states.open(&a, &s).add("n", 1).is_ok())));
             }
         });
-        assert_eq!(states.add(&a, &s, "n", 0), Ok(4_000));
+        assert_eq!(states.open(&a, &s).add("n", 0), Ok(4_000));
     }
 
     #[test]
     fn a_sum_stops_at_the_end_and_a_text_is_no_number() {
         let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
-        states.add(&a, &s, "n", i64::MAX).unwrap();
-        assert_eq!(states.add(&a, &s, "n", 1), Ok(i64::MAX));
-        states.set(&a, &s, "text", b"seven".to_vec()).unwrap();
-        assert_eq!(states.add(&a, &s, "text", 1), Err(StateError::TooLarge(20)));
-        assert_eq!(states.get(&a, &s, "text"), Some(b"seven".to_vec()));
+        states.open(&a, &s).add("n", i64::MAX).unwrap();
+        assert_eq!(states.open(&a, &s).add("n", 1), Ok(i64::MAX));
+        states.open(&a, &s).set("text", b"seven".to_vec()).unwrap();
+        assert_eq!(states.open(&a, &s).add("text", 1), Err(StateError::TooLarge(20)));
+        assert_eq!(states.open(&a, &s).get("text"), Some(b"seven".to_vec()));
     }
 }

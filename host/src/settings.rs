@@ -8,6 +8,7 @@ mod merge;
 mod programs;
 
 pub use crate::wire::settings::{FileRef, Parsed};
+pub(crate) use locate::open_regular;
 pub use locate::{candidates, locate, read};
 pub use merge::{Dropped, Merged, Why, merge};
 pub(crate) use programs::is_runner;

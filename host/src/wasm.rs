@@ -322,7 +322,7 @@ impl Plugin {
     }
 
     fn state(&self, session: &SessionId) -> State {
-        State::Of { states: self.claim.states().clone(), owner: self.claim.owner().clone(), session: session.clone() }
+        State::Of(self.claim.states().open(self.claim.owner(), session))
     }
 
     fn report(&self, outcome: Outcome, guest: &mut Guest) -> Asked {

@@ -15,7 +15,7 @@ use tacklebox::trust::TrustStore;
 
 use crate::agent::bare;
 use crate::place::{Place, blocked, component, guard, pre_tool_use, said, write};
-use crate::program::World;
+use crate::program::{Said, World};
 
 /// A busy machine may take so long for what takes a second on an idle one.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -276,19 +276,75 @@ async fn hooks_of_whole_plugins_merge_and_are_switched_off_as_entries_are() {
     place.user(plugins("kit", kit.clone(), []));
     place.project_says(plugins("kit", kit.clone(), []));
     let host = place.host().await;
-    assert_eq!(names(&host), ["no-sudo", "no-rm-rf"]);
-    assert!(host.hooks().iter().all(|hook| hook.source.to_string() == "project"));
-    assert_eq!(host.dropped().len(), 2);
+    let sources = |host: &Runtime| -> Vec<_> {
+        host.hooks().iter().map(|hook| format!("{}:{}", hook.source, hook.spec.name)).collect()
+    };
+    assert_eq!(sources(&host), ["user:no-sudo", "user:no-rm-rf", "project:no-sudo", "project:no-rm-rf"]);
+    assert_eq!(host.dropped().len(), 0);
     let mut off = plugins("kit", kit.clone(), []);
     off["disabled"] = json!(["no-sudo"]);
     place.project_says(&off);
     host.reload().await;
-    let sources: Vec<_> = host.hooks().iter().map(|hook| format!("{}:{}", hook.source, hook.spec.name)).collect();
-    assert_eq!(sources, ["user:no-sudo", "project:no-rm-rf"]);
+    assert_eq!(sources(&host), ["user:no-sudo", "user:no-rm-rf", "project:no-rm-rf"]);
     off["disableAllHooks"] = json!(true);
     place.project_says(&off);
     host.reload().await;
     assert!(host.hooks().iter().all(|hook| hook.source.to_string() == "user"), "{:?}", names(&host));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_flood_of_doubts_about_plugins_hides_that_a_guard_is_replaced() {
+    let place = Place::new();
+    // It asks for nothing.
+    lay_whole(&place, "project/kit");
+    place.user(pre_tool_use([guard("mine", "secret")]));
+    let entry = |nth: usize| {
+        let names: Vec<_> = (0..2_000).map(|name| format!("N{nth}_{name}")).collect();
+        let grant = json!({"env": names});
+        json!({"name": format!("e{nth}"), "type": "callback", "plugin": "../kit", "grant": grant})
+    };
+    place.project_says(pre_tool_use((0..12).map(entry).chain([guard("mine", "other")])));
+    let host = place.host().await;
+    assert!(said(&host).contains("hook `mine`: replaces the user's hook of this name"), "{}", said(&host));
+    assert!(said(&host).contains("1900 more warnings are left out"), "{}", said(&host));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_function_that_is_none_of_the_plugins_hooks_is_said() {
+    let entry = |function: &str| json!({"name": "g", "type": "callback", "plugin": "../p.wasm", "function": function});
+    let place = Place::new();
+    place.lay("home/p.wasm", component("no-rm-rf"));
+    place.user(pre_tool_use([entry("no-rm-fr")]));
+    let host = place.host().await;
+    let words =
+        "hook `g`: `function` names `no-rm-fr`, and the plugin tells of no such hook (hint: did you mean `no-rm-rf`?)";
+    assert!(said(&host).contains(words), "{}", said(&host));
+    place.user(pre_tool_use([entry("no-rm-rf")]));
+    assert_eq!(said(&place.host().await), "");
+    let folder = Folder::of(&[("p.wasm", &component("no-rm-rf"))]);
+    folder.hooks(&pre_tool_use([entry("no-rm-fr")]));
+    let host = bare().build().await.unwrap();
+    let loaded = host.load(skill(), folder.path(), Reach::Everywhere).await.unwrap();
+    assert!(loaded.diagnostics[0].to_string().contains("no such hook"), "{:?}", loaded.diagnostics);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plugin_that_calls_its_hook_like_a_guard_does_not_take_its_place() {
+    let place = Place::new();
+    // It describes a hook for PreToolUse of this name.
+    place.lay("home/p.wasm", component("no-rm-rf"));
+    place.lay("project/p.wasm", component("no-rm-rf"));
+    place.user(plugins("kit", json!({"path": "../p.wasm"}), [guard("no-rm-rf", "secret")]));
+    place.project_says(plugins("kit", json!({"path": "../p.wasm"}), []));
+    let host = place.host().await;
+    assert_eq!(blocked(&host, "cat secret").await.as_deref(), Some("no-rm-rf"), "{}", said(&host));
+    assert_eq!(names(&host), ["no-rm-rf"; 3]);
+    assert!(said(&host).contains("a plugin's takes nobody's place, so both run"), "{}", said(&host));
+    // An entry of the project's replaces, as ever, and only what it may.
+    place.project_says(pre_tool_use([guard("no-rm-rf", "other")]));
+    host.reload().await;
+    assert_eq!(blocked(&host, "cat secret").await, None);
+    assert_eq!(names(&host), ["no-rm-rf"; 2]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -492,5 +548,45 @@ fn the_program_knows_folders_and_plugins() {
         world.lay("project/.freecode/settings.json", plugins("kit", plugin, []).to_string().as_bytes());
         let said = world.run(&["check"]);
         assert!(said.out.contains(words), "{words}: {}", said.out);
+    }
+}
+
+#[test]
+fn no_name_in_a_package_gives_orders_to_a_terminal() {
+    let world = World::new();
+    let nasty = "a\u{1b}]0;owned\u{7}\nerror: none.wasm";
+    let kit = json!({"component": nasty}).to_string();
+    world.lay("project/kit/plugin.json", kit.as_bytes());
+    world.lay(
+        "project/.freecode/settings.json",
+        plugins("kit", json!({"path": format!("../{nasty}")}), []).to_string().as_bytes(),
+    );
+    // A core module that exports a function of this name.
+    let name = b"\x1b[2J";
+    let mut module = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0\x07\x08\x01\x04".to_vec();
+    module.extend_from_slice(name);
+    module.extend_from_slice(b"\0\0\x0a\x04\x01\x02\0\x0b");
+    world.lay("project/m.wasm", &module);
+    let calls: [&[&str]; 7] = [
+        &["plugin", "inspect", "kit"],
+        &["plugin", "inspect", "m.wasm"],
+        &["run", "Stop", "--plugin", "kit"],
+        &["run", "Stop", "--plugin", "m.wasm"],
+        &["run", "Stop", "--trust"],
+        &["list", "--trust"],
+        &["check"],
+    ];
+    for call in calls {
+        let mut command = world.command(call);
+        // As on a terminal: whether it is one is not what keeps orders out.
+        let said = Said::of(command.env("CLICOLOR_FORCE", "1").output().unwrap());
+        for text in [&said.out, &said.err] {
+            assert!(
+                !text.contains("\u{1b}]") && !text.contains("\u{1b}[2J") && !text.contains('\u{7}'),
+                "{call:?}: {text:?}"
+            );
+            assert!(!text.lines().any(|line| line.starts_with("error: none")), "{call:?}: {text:?}");
+        }
+        assert!(said.out.contains("\\u{1b}") || said.err.contains("\\u{1b}"), "{call:?}: {} {}", said.out, said.err);
     }
 }

@@ -20,8 +20,9 @@ const CRATES: [(&[&str], &[&str], &str); 11] = [
     (&["arc_swap"], &["registry"], "the registry alone swaps"),
     (
         &["rustix"],
-        &["executor", "process", "sink", "trust", "wasm", "cli"],
-        "process groups are `process`'s, the lock on the trust store is its own, owners and modes are the sandbox's and the records'",
+        &["executor", "process", "settings", "sink", "trust", "wasm", "cli"],
+        "process groups are `process`'s, the lock on the trust store is its own, owners and modes are the sandbox's and the records', \
+        files that are opened without waiting `settings`'s",
     ),
     (&["tempfile"], &["executor", "trust", "wasm", "cli"], "private files are theirs alone"),
 ];

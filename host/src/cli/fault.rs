@@ -2,6 +2,8 @@
 
 use std::io::{ErrorKind, Write as _};
 
+use crate::diagnostic::printable;
+
 use super::exit::Exit;
 use super::style::{ERROR, HINT};
 
@@ -35,11 +37,16 @@ pub(super) fn report(error: &anyhow::Error) -> Exit {
     }
     let mut stderr = anstream::stderr().lock();
     // Where stderr is closed there is nobody to tell.
-    let _ = writeln!(stderr, "{ERROR}error:{ERROR:#} {error:#}");
+    let _ = writeln!(stderr, "{ERROR}error:{ERROR:#} {}", lines(&format!("{error:#}")));
     if let Some(fault) = error.downcast_ref::<Fault>() {
-        let _ = writeln!(stderr, "{HINT}hint:{HINT:#} {}", fault.hint);
+        let _ = writeln!(stderr, "{HINT}hint:{HINT:#} {}", lines(&fault.hint));
     }
     Exit::Fault
+}
+
+/// Line by line safe to print: names of files and texts of plugins may be in it.
+fn lines(text: &str) -> String {
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether the reader of stdout has gone away.

@@ -37,7 +37,7 @@ use super::whole::Ready;
 #[non_exhaustive]
 pub enum LoadError {
     /// A file cannot be read.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}", shown(path))]
     Read {
         /// The file.
         path: PathBuf,
@@ -45,13 +45,13 @@ pub enum LoadError {
         error: std::io::Error,
     },
     /// It is a folder, a pipe or a device.
-    #[error("{}: not a file", path.display())]
+    #[error("{}: not a file", shown(path))]
     NoFile {
         /// What it is not.
         path: PathBuf,
     },
     /// A file of the package lies outside of it.
-    #[error("{}: lies outside of the package", path.display())]
+    #[error("{}: lies outside of the package", shown(path))]
     Outside {
         /// The file.
         path: PathBuf,
@@ -68,13 +68,19 @@ pub enum LoadError {
     #[error(transparent)]
     Hooks(#[from] NotWhole),
     /// A file is larger than any of its kind.
-    #[error("{}: larger than 1 MiB", path.display())]
+    #[error("{}: larger than 1 MiB", shown(path))]
     TooLarge {
         /// The file.
         path: PathBuf,
     },
+    /// The components of a folder are larger than all that is read of one.
+    #[error("{}: its components are larger than 256 MiB together", shown(path))]
+    TooLargeTogether {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The folder has nothing of a package.
-    #[error("{}: holds neither `plugin.json` nor `hooks/hooks.json`", path.display())]
+    #[error("{}: holds neither `plugin.json` nor `hooks/hooks.json`", shown(path))]
     Nothing {
         /// The folder.
         path: PathBuf,
@@ -82,14 +88,15 @@ pub enum LoadError {
     /// It is a plugin for another agent.
     #[error(
         "{}: is a plugin of Claude Code, whose hooks speak a dialect that this version does not: a `plugin.json` beside \
-        its `.claude-plugin` says that they are written for this one", path.display()
+        its `.claude-plugin` says that they are written for this one",
+        shown(path)
     )]
     Foreign {
         /// The folder.
         path: PathBuf,
     },
     /// The component is not one that this host runs.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}", shown(path))]
     Plugin {
         /// The file.
         path: PathBuf,
@@ -97,7 +104,7 @@ pub enum LoadError {
         error: PluginError,
     },
     /// The plugin asks for a hook that cannot be registered.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}", shown(path))]
     Registration {
         /// The file or folder.
         path: PathBuf,
@@ -108,7 +115,7 @@ pub enum LoadError {
     #[error(
         "{}: a WASI command cannot say which hooks it answers: name it by `plugin` in a hook of type `callback`, or list \
         its `hooks` in a `plugin.json`",
-        path.display()
+        shown(path)
     )]
     NoHooks {
         /// The file or folder.
@@ -123,6 +130,11 @@ pub enum LoadError {
     /// The host was shut down.
     #[error("nothing is registered: the host was shut down")]
     ShutDown,
+}
+
+/// A path, safe to print: settings and packages name files as they like.
+fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy())
 }
 
 /// What a loading came to.
@@ -297,8 +309,10 @@ impl Runtime {
         let standing = self.loading.trusting.settle(files, &self.dispatcher.surroundings, &self.events, &reads);
         let mut unfolded = self.unfold(&standing, &reads).await;
         let merged = settings::merge(std::mem::take(&mut unfolded.files));
-        let mut diagnostics = [standing.said.as_slice(), &merged.diagnostics, &unfolded.said].concat();
+        let mut diagnostics = [standing.said.as_slice(), &unfolded.said].concat();
         let hooks = self.equip(merged.hooks, &unfolded, &standing, &reads, &mut diagnostics).await;
+        // The latest are kept longest, and that a guard is replaced stands among these.
+        diagnostics.extend(merged.diagnostics);
         self.say(&diagnostics);
         let lost = merged.dropped.iter().map(guarded::taken).collect();
         *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = merged.dropped;
@@ -365,6 +379,7 @@ impl Runtime {
                 Ok(package) => {
                     package.complete(&mut spec);
                     said.extend(package.never_kept(&spec));
+                    said.extend(package.not_its_own(&spec));
                     equipped.push(NewHook::answered_by(spec, source, package.code.clone()));
                 }
                 Err(why) => equipped.push(self.unequipped(spec, source, why, said)),

@@ -9,15 +9,17 @@ use crate::event::{Events, Object};
 use crate::hook::{CallbackHook, HookKind, HookSpec, Lifetime};
 use crate::id::PluginName;
 use crate::plugin::{Code, Digest, Given, Manifest};
+use crate::settings;
 use crate::source::Source;
+use crate::wire::document::{Notes, Quoted, did_you_mean};
 use crate::wire::plugin_json;
 
 use super::load::LoadError;
 use super::sandbox::Sandbox;
 use super::wanted::Wants;
 
-/// The largest `plugin.json` that is read: 1 MiB.
-pub(super) const LARGEST_MANIFEST: u64 = 1 << 20;
+/// The largest `plugin.json` or `hooks/hooks.json`: 1 MiB.
+const LARGEST_MANIFEST: u64 = 1 << 20;
 
 /// The largest component that is read: 64 MiB, and a byte to see that there is more.
 pub(super) const LARGEST_COMPONENT: u64 = (64 << 20) + 1;
@@ -58,7 +60,7 @@ impl PackageFiles {
             return vec![path.to_owned()];
         }
         let file = path.join("plugin.json");
-        let bytes = read(&file, LARGEST_MANIFEST).unwrap_or_default();
+        let bytes = read_head(&file).unwrap_or_default();
         let component = plugin_json::parse(&bytes, &file, events).ok().map(|(said, _)| path.join(said.component));
         [file].into_iter().chain(component).collect()
     }
@@ -66,7 +68,7 @@ impl PackageFiles {
     /// The hooks that a folder's `plugin.json` lists, whatever is wrong with the rest of it.
     pub(super) fn listed(path: &Path, events: &Events) -> Vec<HookSpec> {
         let file = path.join("plugin.json");
-        let bytes = read(&file, LARGEST_MANIFEST).unwrap_or_default();
+        let bytes = read_head(&file).unwrap_or_default();
         let said = plugin_json::parse(&bytes, &file, events).ok();
         said.and_then(|(manifest, _)| manifest.hooks).unwrap_or_default()
     }
@@ -115,6 +117,7 @@ impl Package {
         said.extend(code.allowed().doubts.iter().map(|doubt| Diagnostic::warning(place(), doubt)));
         let missing = given.limits.missing(manifest.limits);
         said.extend(missing.into_iter().map(|what| Diagnostic::warning(place(), what)));
+        let said = bounded(said, path);
         Ok(Self { path: path.to_owned(), code, manifest, given: given.clone(), said })
     }
 
@@ -143,7 +146,7 @@ impl Package {
             self.complete(spec);
             said.extend(self.never_kept(spec));
         }
-        Ok((specs, said))
+        Ok((specs, bounded(said, &self.path)))
     }
 
     /// What is said where entries name it, and so say which of its hooks are asked.
@@ -182,10 +185,33 @@ impl Package {
         })
     }
 
+    /// A doubt about an entry whose `function` is none of the plugin's hooks: asked for what it does not know, a guard may
+    /// let everything past. What a plugin tells nobody of cannot be missed.
+    pub(super) fn not_its_own(&self, spec: &HookSpec) -> Option<Diagnostic> {
+        let HookKind::Callback(CallbackHook { function: Some(function), .. }) = &spec.kind else { return None };
+        let listed = self.manifest.hooks.iter().flatten().map(HookSpec::told_name);
+        let known: Vec<_> = self.code.info().hooks.iter().map(|hook| hook.name.as_str()).chain(listed).collect();
+        if known.is_empty() || known.contains(&function.as_str()) {
+            return None;
+        }
+        let said = Diagnostic::warning(
+            spec.place.clone(),
+            format!("`function` names {}, and the plugin tells of no such hook", Quoted(function)),
+        );
+        Some(Diagnostic { hint: did_you_mean(function, known), ..said })
+    }
+
     fn described(&self, spec: &HookSpec) -> Option<&crate::plugin::WantedHook> {
         let name = spec.told_name();
         self.code.info().hooks.iter().find(|hook| hook.event == spec.event.as_str() && hook.name == name)
     }
+}
+
+/// As much of it as is said of one file: a plugin must not be able to bury what is said of others.
+fn bounded(said: Vec<Diagnostic>, path: &Path) -> Vec<Diagnostic> {
+    let mut notes = Notes::default();
+    said.into_iter().for_each(|one| notes.say(one));
+    notes.finish(Place::file(path))
 }
 
 fn bare(path: &Path) -> PackageFiles {
@@ -196,7 +222,7 @@ fn bare(path: &Path) -> PackageFiles {
 /// Everything but the component.
 fn manifest(folder: &Path, events: &Events) -> Result<PackageFiles, LoadError> {
     let path = folder.join("plugin.json");
-    let bytes = read(&path, LARGEST_MANIFEST)?;
+    let bytes = read_head(&path)?;
     refuse_escape(folder, &path)?;
     let written = Some((path.clone(), Digest::of(&bytes)));
     let (mut manifest, diagnostics) =
@@ -217,15 +243,25 @@ pub(super) fn refuse_escape(folder: &Path, component: &Path) -> Result<(), LoadE
     }
 }
 
-/// The file's bytes, at most so many.
+/// The file's bytes, at most so many. Waits for nobody: a pipe is no file.
 pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, LoadError> {
     use std::io::Read as _;
     let failed = |error| LoadError::Read { path: path.to_owned(), error };
-    let file = std::fs::File::open(path).map_err(failed)?;
-    if !file.metadata().map_err(failed)?.is_file() {
+    if !path.metadata().map_err(failed)?.is_file() {
         return Err(LoadError::NoFile { path: path.to_owned() });
     }
+    let file = settings::open_regular(path).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// The bytes of a `plugin.json` or `hooks/hooks.json`. One that is larger is not read in part: what stands behind its cut would
+/// be lost in silence.
+pub(super) fn read_head(path: &Path) -> Result<Vec<u8>, LoadError> {
+    let bytes = read(path, LARGEST_MANIFEST + 1)?;
+    if bytes.len() as u64 > LARGEST_MANIFEST {
+        return Err(LoadError::TooLarge { path: path.to_owned() });
+    }
     Ok(bytes)
 }

@@ -18,9 +18,14 @@ use crate::surroundings::Surroundings;
 use crate::trust::{Brought, BroughtPlugin, Root, Seal, TrustStore, TrustedBy};
 use crate::wire::settings::Parsed;
 
+use super::load::LoadError;
 use super::origins::Reads;
 use super::package::PackageFiles;
 use super::whole::WholeFiles;
+
+/// How large all components that a project names may be together, in bytes: 256 MiB. They are read before anybody trusts
+/// it, and kept, and a link or a file of zeros costs the repository nothing.
+const LARGEST_TOGETHER: usize = 256 << 20;
 
 /// On whose word the project is trusted, and what of it is.
 #[derive(Debug)]
@@ -98,7 +103,7 @@ impl Trusting {
             }
             TrustedBy::Store(store) => store,
         };
-        let project = Arc::new(Project::read(&files, surroundings, events, reads));
+        let project = Arc::new(Project::read(&files, surroundings, events, (reads, LARGEST_TOGETHER)));
         let trusted = project.is_trusted_by(store);
         state.found = Some(project.brought.clone());
         if trusted {
@@ -117,14 +122,17 @@ impl Trusting {
 }
 
 impl Project {
-    fn read(files: &[Parsed], surroundings: &Surroundings, events: &Events, reads: &Reads) -> Self {
+    /// What is named when so many bytes have been read counts as what cannot be read.
+    fn read(files: &[Parsed], surroundings: &Surroundings, events: &Events, (reads, most): (&Reads, usize)) -> Self {
+        let mut left = Some(most);
         let files: Vec<_> = files.iter().filter(|file| is_projects(file)).cloned().collect();
         // Merged without the user's: a digest is the project's alone.
         let hooks = settings::merge(files.clone()).hooks;
         let mut plugins = HashMap::new();
         for (_, spec) in &hooks {
             if let HookKind::Callback(callback) = &spec.kind {
-                let read = |path: &PathBuf| reads.package(path, events).map_err(|error| error.to_string());
+                let size = |files: &PackageFiles| files.component.len();
+                let read = |path: &PathBuf| within(&mut left, || reads.package(path, events), size);
                 plugins.entry(callback.plugin.clone()).or_insert_with_key(read);
             }
         }
@@ -133,7 +141,7 @@ impl Project {
         // Of a file that disables everything of its scope nothing is loaded.
         let loaded = files.iter().filter(|file| !file.disable_all);
         for plugin in loaded.clone().flat_map(|file| &file.plugins) {
-            let read = |path: &PathBuf| reads.whole(path, events).map_err(|error| error.to_string());
+            let read = |path: &PathBuf| within(&mut left, || reads.whole(path, events), WholeFiles::size);
             wholes.entry(plugin.path.clone()).or_insert_with_key(read);
         }
         let brought_by = |root: &Root, file: &Parsed, plugin: &WholePlugin| {
@@ -195,10 +203,54 @@ impl Standing {
     }
 }
 
+/// What is read, where it is within what is left; from the first on that is not, nothing more is read.
+fn within<F>(
+    left: &mut Option<usize>,
+    read: impl FnOnce() -> Result<F, LoadError>,
+    size: impl FnOnce(&F) -> usize,
+) -> Result<F, String> {
+    let too_much = || "the components that the project names are larger than 256 MiB together".to_owned();
+    let rest = left.ok_or_else(too_much)?;
+    let files = read().map_err(|error| error.to_string())?;
+    *left = rest.checked_sub(size(&files));
+    left.map(|_| files).ok_or_else(too_much)
+}
+
 fn is_projects(file: &Parsed) -> bool {
     of_project(&Source::Settings(file.file.scope))
 }
 
 pub(super) fn of_project(source: &Source) -> bool {
     matches!(source, Source::Settings(Scope::Project | Scope::Local))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::wire::settings::{FileRef, parse};
+
+    #[test]
+    fn what_a_project_names_is_bounded_together_before_anybody_trusts_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let lay = |name: &str, text: &str| {
+            std::fs::File::create(folder.path().join(name)).unwrap().write_all(text.as_bytes()).unwrap();
+        };
+        ["a.wasm", "b.wasm", "c.wasm"].into_iter().for_each(|name| lay(name, "0123456789"));
+        let surroundings = Surroundings { project: Some(folder.path().to_owned()), ..Surroundings::default() };
+        let events = Events::default();
+        let text = r#"{"plugins": {"c": {"path": "c.wasm"}}, "hooks": {"Stop": [
+            {"type": "callback", "plugin": "a.wasm"}, {"type": "callback", "plugin": "b.wasm"},
+            {"name": "again", "type": "callback", "plugin": "a.wasm"}]}}"#;
+        let file = FileRef { path: folder.path().join("settings.json"), scope: Scope::Project };
+        let files = [parse(text.as_bytes(), &file, &events, &surroundings)];
+        let reads = Reads::default();
+        let readable = |most: usize| {
+            let project = Project::read(&files, &surroundings, &events, (&reads, most));
+            let packages = project.plugins.values().filter(|files| files.is_ok()).count();
+            (packages, project.wholes.values().filter(|files| files.is_ok()).count())
+        };
+        assert_eq!([30, 29, 20, 19, 9].map(readable), [(2, 1), (2, 0), (2, 0), (1, 0), (0, 0)]);
+    }
 }

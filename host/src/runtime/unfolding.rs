@@ -25,7 +25,7 @@ pub(super) type Had = Mutex<HashMap<(Source, PathBuf), Vec<HookSpec>>>;
 /// Settings in which plugins stand for their hooks.
 #[derive(Debug, Default)]
 pub(super) struct Unfolded {
-    /// The files, with the hooks of their plugins behind their own.
+    /// The files, with the hooks that their plugins bring.
     pub(super) files: Vec<Parsed>,
     /// The hooks of plugins that were loaded, or were to be.
     ready: Vec<NewHook>,
@@ -57,7 +57,7 @@ impl Runtime {
                 }
                 brought.extend(self.hooks_of(plugin, &file, standing, reads, &mut unfolded).await);
             }
-            file.hooks.extend(brought);
+            file.brought = brought;
             unfolded.files.push(file);
         }
         let had = std::mem::take(&mut unfolded.had);

@@ -18,10 +18,14 @@ use crate::wire::hooks_json;
 
 use super::Runtime;
 use super::load::LoadError;
-use super::package::{LARGEST_MANIFEST, Package, PackageFiles, read, refuse_escape};
+use super::package::{Package, PackageFiles, read_head, refuse_escape};
 
 /// Where a folder has its hooks.
 const HOOKS: &str = "hooks/hooks.json";
+
+/// How large all components of a folder may be together, in bytes: 256 MiB. They are in memory at once, and a link or a file
+/// of zeros costs whoever brings them nothing.
+const LARGEST_TOGETHER: usize = 256 << 20;
 
 /// A folder or a component as it lies there, read and checked; nothing of it is compiled or run.
 #[derive(Clone, Debug)]
@@ -86,7 +90,7 @@ impl WholeFiles {
             false => None,
         };
         let mut files = Self { plugin, hooks, named: BTreeMap::new(), own_hooks: OwnHooks::Registered };
-        files.read_what_is_named(path, events)?;
+        files.read_what_is_named(path, LARGEST_TOGETHER, events)?;
         Ok(files)
     }
 
@@ -155,7 +159,12 @@ impl WholeFiles {
         self
     }
 
-    fn read_what_is_named(&mut self, folder: &Path, events: &Events) -> Result<(), LoadError> {
+    /// How large its components are together, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.plugin.iter().chain(self.named.values()).map(|files| files.component.len()).sum()
+    }
+
+    fn read_what_is_named(&mut self, folder: &Path, most: usize, events: &Events) -> Result<(), LoadError> {
         let Some(file) = &self.hooks else { return Ok(()) };
         let named: BTreeSet<_> = file.components().map(Path::to_owned).collect();
         for path in named {
@@ -165,6 +174,9 @@ impl WholeFiles {
             }
             refuse_escape(folder, &path)?;
             let mut files = PackageFiles::read(&path, events)?;
+            if self.size() + files.component.len() > most {
+                return Err(LoadError::TooLargeTogether { path: folder.to_owned() });
+            }
             if files.written.is_none() {
                 self.belongs(folder, &mut files);
             }
@@ -209,16 +221,16 @@ impl WholeFiles {
             Some(files) => Some(Arc::new(Package::of(files, sandbox, path, source, given).await?)),
             None => None,
         };
-        for mut spec in hooks.into_iter().flat_map(|file| {
-            said.extend(file.diagnostics);
-            file.hooks
-        }) {
+        let (specs, of_file) = hooks.map(|file| (file.hooks, file.diagnostics)).unwrap_or_default();
+        said.extend(of_file);
+        for mut spec in specs {
             let package = match &spec.kind {
                 HookKind::Callback(callback) => components.get(&callback.plugin).or(plugin.as_ref()),
                 _ => None,
             };
             if let Some(package) = package {
                 package.complete(&mut spec);
+                said.extend(package.not_its_own(&spec));
             }
             ready.push(Ready { code: package.map(|package| package.code.clone()), spec });
         }
@@ -247,10 +259,7 @@ impl HooksFile {
         if !is_there(&path) {
             return Ok(None);
         }
-        let bytes = read(&path, LARGEST_MANIFEST + 1)?;
-        if bytes.len() as u64 > LARGEST_MANIFEST {
-            return Err(LoadError::TooLarge { path });
-        }
+        let bytes = read_head(&path)?;
         refuse_escape(folder, &path)?;
         let (hooks, diagnostics) = hooks_json::parse(&bytes, &path, folder, events)?;
         Ok(Some(Self { path, digest: Digest::of(&bytes), hooks, diagnostics }))
@@ -289,6 +298,64 @@ mod tests {
     fn lay(path: &Path, text: &str) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// What reading `path` comes to. A busy machine may take long; one that waits for a pipe never comes back.
+    fn read_in_time(path: &Path) -> Result<WholeFiles, LoadError> {
+        let (done, heard) = std::sync::mpsc::channel();
+        let path = path.to_owned();
+        std::thread::spawn(move || drop(done.send(WholeFiles::read(&path, &Events::default()))));
+        heard.recv_timeout(std::time::Duration::from_secs(60)).expect("it waits")
+    }
+
+    #[test]
+    fn a_pipe_in_the_place_of_any_file_of_a_package_keeps_nobody_waiting() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let hooks = r#"{"hooks": {"Stop": [{"type": "callback", "plugin": "../b.wasm"}]}}"#;
+        let files = [("plugin.json", r#"{"component": "a.wasm"}"#), ("a.wasm", "a"), ("b.wasm", "b"), (HOOKS, hooks)];
+        for (pipe, _) in files {
+            let folder = tempfile::tempdir().unwrap();
+            for (path, text) in files.into_iter().filter(|(path, _)| *path != pipe) {
+                lay(&folder.path().join(path), text);
+            }
+            let at = folder.path().join(pipe);
+            std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+            mknodat(CWD, &at, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+            let error = read_in_time(folder.path()).unwrap_err();
+            assert!(matches!(&error, LoadError::NoFile { path } if *path == at), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_components_of_a_folder_are_bounded_together() {
+        let folder = tempfile::tempdir().unwrap();
+        lay(&folder.path().join("plugin.json"), r#"{"component": "a.wasm"}"#);
+        let entry = |name: &str| format!(r#"{{"type": "callback", "plugin": "../{name}.wasm"}}"#);
+        let names = ["a", "b", "c"];
+        names.iter().for_each(|name| lay(&folder.path().join(format!("{name}.wasm")), "0123456789"));
+        lay(&folder.path().join(HOOKS), &format!(r#"{{"hooks": {{"Stop": [{}]}}}}"#, names.map(entry).join(",")));
+        let whole = WholeFiles::read(folder.path(), &Events::default()).unwrap();
+        assert_eq!(whole.size(), 30);
+        let again = |most| {
+            let mut files = WholeFiles { named: BTreeMap::new(), ..whole.clone() };
+            files.read_what_is_named(folder.path(), most, &Events::default()).map_err(|error| error.to_string())
+        };
+        again(30).unwrap();
+        assert!(again(29).unwrap_err().contains("its components are larger than 256 MiB together"));
+    }
+
+    #[test]
+    fn a_file_of_a_package_that_is_too_large_is_not_read_in_part() {
+        let folder = tempfile::tempdir().unwrap();
+        lay(&folder.path().join("a.wasm"), "a");
+        let whole = r#"{"component": "a.wasm"}"#;
+        let padded = |size: usize| format!("{whole}{}", " ".repeat(size - whole.len()));
+        lay(&folder.path().join("plugin.json"), &padded(1 << 20));
+        WholeFiles::read(folder.path(), &Events::default()).unwrap();
+        lay(&folder.path().join("plugin.json"), &padded((1 << 20) + 1));
+        let error = WholeFiles::read(folder.path(), &Events::default()).unwrap_err();
+        assert!(matches!(error, LoadError::TooLarge { .. }), "{error}");
+        assert!(PackageFiles::listed(folder.path(), &Events::default()).is_empty());
     }
 
     #[test]

@@ -67,12 +67,11 @@ fn bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
         Err(error) if is_missing(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
-    // Opening a pipe would wait for its other end, and a repository may hold one.
     if !about.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
+        return Err(not_regular());
     }
     let mut bytes = Vec::new();
-    match File::open(path) {
+    match open_regular(path) {
         Ok(file) => file.take(LARGEST + 1).read_to_end(&mut bytes)?,
         Err(error) if is_missing(&error) => return Ok(None),
         Err(error) => return Err(error),
@@ -81,6 +80,23 @@ fn bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
         return Err(io::Error::other("it is larger than 64 MiB"));
     }
     Ok(Some(bytes))
+}
+
+/// Opens a regular file, and nothing else: opening a pipe would wait for its other end, and a repository may hold one, or
+/// somebody put one in a file's place just now.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    // A device may act on being opened.
+    if !fs::metadata(path)?.is_file() {
+        return Err(not_regular());
+    }
+    let at_once = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(at_once).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+fn not_regular() -> io::Error {
+    io::Error::other("it is not a regular file")
 }
 
 fn is_missing(error: &io::Error) -> bool {

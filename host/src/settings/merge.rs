@@ -2,6 +2,7 @@
 //!
 //! A hook is taken away only by somebody who may, and every one that is taken away is kept among the [`Dropped`].
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -97,7 +98,12 @@ pub fn merge(files: Vec<Parsed>) -> Merged {
 }
 
 fn names(file: &Parsed) -> Vec<(Scope, HookName)> {
-    file.hooks.iter().filter(|hook| hook.named).map(|hook| (file.file.scope, hook.name.clone())).collect()
+    file.hooks
+        .iter()
+        .chain(&file.brought)
+        .filter(|hook| hook.named)
+        .map(|hook| (file.file.scope, hook.name.clone()))
+        .collect()
 }
 
 /// What is disabled, by scope.
@@ -172,12 +178,39 @@ impl Merging {
             self.merged.unreadable.push(file.file);
         }
         for spec in file.hooks {
-            let source = Source::Settings(scope);
-            match off.why(scope, &spec) {
-                Some(why) => self.merged.dropped.push(Dropped { spec, source, why }),
-                None => self.add(source, spec),
+            if let Some((source, spec)) = self.unless_off(scope, spec, off) {
+                self.add(source, spec);
             }
         }
+        for spec in file.brought {
+            if let Some((source, spec)) = self.unless_off(scope, spec, off) {
+                self.add_beside(source, spec);
+            }
+        }
+    }
+
+    fn unless_off(&mut self, scope: Scope, spec: HookSpec, off: &Off) -> Option<(Source, HookSpec)> {
+        let source = Source::Settings(scope);
+        let Some(why) = off.why(scope, &spec) else { return Some((source, spec)) };
+        self.merged.dropped.push(Dropped { spec, source, why });
+        None
+    }
+
+    /// What a plugin calls its hooks is its own choice, and often known to nobody before it runs: it takes nobody's place,
+    /// and others of its name run as well.
+    fn add_beside(&mut self, source: Source, spec: HookSpec) {
+        if spec.named {
+            match self.slots.entry((spec.event.clone(), spec.name.clone())) {
+                Entry::Vacant(slot) => {
+                    slot.insert(self.merged.hooks.len());
+                }
+                Entry::Occupied(_) => {
+                    let message = "another hook has this event and name; a plugin's takes nobody's place, so both run";
+                    self.notes.say(Diagnostic::warning(spec.place.clone(), message));
+                }
+            }
+        }
+        self.merged.hooks.push((source, spec));
     }
 
     fn add(&mut self, source: Source, spec: HookSpec) {
@@ -284,6 +317,28 @@ mod tests {
         let merged = merged(ABC, &format!(r#"{{"hooks": {{"Stop": [{noise} {{"name": "b", "command": "true"}}]}}}}"#));
         assert!(said(&merged).iter().any(|line| line.contains("hook `b`: replaces the user's hook")));
         assert_eq!(merged.diagnostics.len(), 102);
+    }
+
+    /// The file, with a plugin that brings the hooks of `plugin`.
+    fn with_plugin(scope: Scope, text: &str, plugin: &str) -> Parsed {
+        Parsed { brought: file(scope, plugin).hooks, ..file(scope, text) }
+    }
+
+    #[test]
+    fn what_a_plugin_brings_takes_nobodys_place_whatever_it_calls_its_hooks() {
+        let like_them = r#"{"hooks": {"Stop": [{"name": "a", "command": "p"}, {"name": "b", "command": "p"}]}}"#;
+        let user = with_plugin(Scope::User, ABC, like_them);
+        let run_both = merge(vec![user.clone(), with_plugin(Scope::Project, "{}", like_them)]);
+        let all = ["user:a:1", "user:b:2", "user:user/Stop-2:3", "user:a:p", "user:b:p", "project:a:p", "project:b:p"];
+        assert_eq!(run(&run_both), all);
+        assert!(run_both.dropped.is_empty());
+        assert!(said(&run_both).iter().all(|line| line.contains("takes nobody's place")));
+        // What a person writes replaces it, and switches it off.
+        let alone = with_plugin(Scope::User, "{}", like_them);
+        let replaced = merge(vec![alone.clone(), file(Scope::Project, ABC)]);
+        assert_eq!(run(&replaced), ["project:a:1", "project:b:2", "project:project/Stop-2:3"]);
+        let off = Parsed { disabled: vec![("a".to_owned(), Place::default())], ..alone };
+        assert_eq!(run(&merge(vec![off])), ["user:b:p"]);
     }
 
     #[test]

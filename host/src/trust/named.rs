@@ -4,13 +4,12 @@
 //! than a shell would (each piece of a quoted text, each after a `cd`) and leaves out only what a command writes to.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::hook::{CommandHook, HookEnv};
 use crate::plugin::Digest;
-use crate::settings::is_runner;
+use crate::settings::{is_runner, open_regular};
 use crate::surroundings::Surroundings;
 
 /// A larger file has no digest, and a command that names it does not run.
@@ -66,7 +65,7 @@ impl NamedFile {
     /// Reads it.
     fn read(at: &Path, seen: PathBuf) -> Self {
         let mut bytes = Vec::new();
-        let read = File::open(at).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes));
+        let read = open_regular(at).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes));
         let whole = read.is_ok_and(|size| size as u64 <= LARGEST);
         Self { path: seen, digest: whole.then(|| Digest::of(&bytes)) }
     }
@@ -222,6 +221,7 @@ fn take(word: &str, words: &mut BTreeSet<String>) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Write as _;
 
     use super::*;

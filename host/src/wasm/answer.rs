@@ -9,6 +9,7 @@ use crate::event::Object;
 use crate::hook::OnError;
 use crate::outcome::{self, Cause, Change, Limit, Outcome};
 use crate::plugin::{self, WantedHook};
+use crate::text::capped;
 
 /// What stands for a reason that is empty.
 const NO_REASON: &str = "blocked by a plugin that gave no reason";
@@ -19,7 +20,7 @@ pub(super) fn outcome(said: Result<HookResult, String>, largest: usize) -> Outco
         return Outcome::NoAnswer(Cause::Limit(Limit::Answer(largest)));
     }
     match said {
-        Err(text) => Outcome::NoAnswer(Cause::Failed(text)),
+        Err(text) => Outcome::NoAnswer(Cause::Failed(capped(&text).into_owned())),
         Ok(HookResult::Continue) => Outcome::pass(),
         Ok(HookResult::Block(reason)) if reason.trim().is_empty() => Outcome::block(NO_REASON),
         Ok(HookResult::Block(reason)) => Outcome::block(reason),
@@ -111,6 +112,7 @@ impl From<HookRegistration> for WantedHook {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::TEXT_CAP;
 
     fn modified(input: &str) -> Outcome {
         let wanted = Modification { input: Some(input.into()), output: None, context: None, permission: None };
@@ -137,5 +139,7 @@ mod tests {
         assert_eq!(block(101), Outcome::NoAnswer(Cause::Limit(Limit::Answer(100))));
         assert_eq!(outcome(Err("x".repeat(101)), 100), Outcome::NoAnswer(Cause::Limit(Limit::Answer(100))));
         assert_eq!(outcome(Err("broken".into()), 100), Outcome::NoAnswer(Cause::Failed("broken".into())));
+        let Outcome::NoAnswer(Cause::Failed(why)) = outcome(Err("x".repeat(1 << 20)), 1 << 20) else { panic!() };
+        assert_eq!(why.chars().count(), TEXT_CAP, "why it failed goes into every report");
     }
 }

@@ -6,7 +6,7 @@ use super::bindings::{IMPORTS, PACKAGE, VERSION};
 use super::command::preview1::MODULE;
 use super::name::InterfaceName;
 use super::wasi::LINKED;
-use crate::diagnostic::printable;
+use crate::wire::document::Quoted;
 
 /// An import that this host lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct MissingImport {
 
 impl fmt::Display for MissingImport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` ({})", printable(&self.name), self.why)
+        write!(f, "{} ({})", Quoted(&self.name), self.why)
     }
 }
 

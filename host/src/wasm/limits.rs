@@ -11,8 +11,7 @@ use crate::outcome::Limit;
 
 /// The largest component file, in bytes.
 pub(super) const LARGEST_FILE: usize = 64 << 20;
-/// How many hooks a plugin may want.
-pub(super) const MOST_HOOKS: usize = 256;
+pub(super) use crate::limits::MOST_HOOKS;
 /// How long `describe` may take.
 pub(super) const DESCRIBE_TIME: Duration = Duration::from_secs(1);
 /// How many core instances a component may be made of.

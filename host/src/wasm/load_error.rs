@@ -1,14 +1,21 @@
 //! Why a file is not loaded, in words that a person can act on.
 
+use std::fmt;
+
 use super::imports::MissingImport;
 use super::limits::{LARGEST_FILE, MOST_CORE_INSTANCES, MOST_HOOKS, MOST_INSTANCES, MOST_MEMORIES, MOST_TABLES};
 use crate::diagnostic::printable;
 use crate::outcome::Cause;
+use crate::text::cut;
+use crate::wire::document::Quoted;
 
 /// What makes a component a plugin.
 const OURS: &str = "`tacklebox:hooks/callback@0.1.x`";
 /// What makes a file a WASI command.
 const COMMANDS: &str = "a core module with the function `_start`, or a component that exports `wasi:cli/run@0.2.x`";
+/// How many names are listed, and how many characters of a message are shown.
+const MOST_NAMES: usize = 20;
+const LONGEST_LINE: usize = 2_000;
 const REBUILD: &str = "rebuild the plugin, or take another version of tacklebox";
 
 /// Why a file is not loaded.
@@ -86,7 +93,7 @@ pub enum LoadError {
     #[error("`describe`: {}", one_line(&.0.to_string()))]
     Describe(Cause),
     /// No instance of it can be made, or what it starts by itself does not end well.
-    #[error("no instance of it can be made: {0}")]
+    #[error("no instance of it can be made: {}", one_line(&.0.to_string()))]
     Start(Cause),
     /// The engine panicked over it.
     #[error("the engine panicked over it: {}", one_line(.0))]
@@ -97,14 +104,24 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "nothing".into();
     }
-    names.iter().map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ")
+    some(names.iter().map(|name| Quoted(name)), ", ")
 }
 
 fn joined(missing: &[MissingImport]) -> String {
-    missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    some(missing.iter(), "; ")
 }
 
-/// What the engine or a guest says, on one line and safe to print: a file chooses the names in it.
+/// The first of these, and how many more there are: a file can hold as many as it likes.
+fn some(all: impl ExactSizeIterator<Item = impl fmt::Display>, between: &str) -> String {
+    let more = all.len().saturating_sub(MOST_NAMES);
+    let mut first: Vec<_> = all.take(MOST_NAMES).map(|one| one.to_string()).collect();
+    if more > 0 {
+        first.push(format!("{more} more"));
+    }
+    first.join(between)
+}
+
+/// What the engine or a guest says, on one line, cut, and safe to print: a file chooses the names in it.
 fn one_line(text: &str) -> String {
-    printable(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    printable(&cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST_LINE))
 }

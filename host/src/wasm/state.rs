@@ -2,23 +2,15 @@
 
 use super::bindings::state::{Error, Host};
 use super::instance::Guest;
-use crate::id::SessionId;
-use crate::session::{PluginStates, StateError, StateOwner};
+use crate::session::{PluginState, StateError};
 
 /// What a call may reach: nothing, while a plugin is asked to describe itself.
 #[derive(Debug)]
 pub(super) enum State {
     /// Nothing is there, nothing is kept.
     None,
-    /// The state of this plugin in this session.
-    Of {
-        /// All there is.
-        states: PluginStates,
-        /// Whose it is.
-        owner: StateOwner,
-        /// In which session.
-        session: SessionId,
-    },
+    /// The state of this plugin in the session of the call.
+    Of(PluginState),
 }
 
 impl From<StateError> for Error {
@@ -34,27 +26,27 @@ impl Host for Guest {
     fn get(&mut self, key: String) -> Option<Vec<u8>> {
         match &self.state {
             State::None => None,
-            State::Of { states, owner, session } => states.get(owner, session, &key),
+            State::Of(state) => state.get(&key),
         }
     }
 
     fn set(&mut self, key: String, value: Vec<u8>) -> Result<(), Error> {
         match &self.state {
             State::None => Err(Error::Full(0)),
-            State::Of { states, owner, session } => Ok(states.set(owner, session, &key, value)?),
+            State::Of(state) => Ok(state.set(&key, value)?),
         }
     }
 
     fn remove(&mut self, key: String) {
-        if let State::Of { states, owner, session } = &self.state {
-            states.remove(owner, session, &key);
+        if let State::Of(state) = &self.state {
+            state.remove(&key);
         }
     }
 
     fn add(&mut self, key: String, delta: i64) -> Result<i64, Error> {
         match &self.state {
             State::None => Err(Error::Full(0)),
-            State::Of { states, owner, session } => Ok(states.add(owner, session, &key, delta)?),
+            State::Of(state) => Ok(state.add(&key, delta)?),
         }
     }
 }

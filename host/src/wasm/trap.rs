@@ -7,6 +7,11 @@ use super::instance::{Guest, OutOfTime};
 use super::limits::{HANDED_OVER, STACK};
 use crate::limits::Limits;
 use crate::outcome::{Cause, Limit};
+use crate::text::cut;
+
+/// How long the name of a function is in a backtrace at most, and a message of the engine's, in characters.
+const LONGEST_NAME: usize = 1_000;
+const LONGEST_MESSAGE: usize = 2_000;
 
 /// The cause behind the engine's error. A limit comes before the trap that it led to: a growth that is denied ends in
 /// `unreachable`, which says nothing.
@@ -24,7 +29,7 @@ pub(super) fn cause(error: &Error, guest: &Guest, limits: &Limits, largest_answe
         Cause::Limit(Limit::Answer(largest_answer))
     } else if trap.is_none() && error.downcast_ref::<WasmBacktrace>().is_none() {
         // The guest came back; what it left cannot be read: no UTF-8, no such case, beyond its memory.
-        Cause::NotAnAnswer(format!("{:#}", error.root_cause()))
+        Cause::NotAnAnswer(root(error))
     } else {
         Cause::Trapped { message: message(error, trap), backtrace: backtrace(error) }
     }
@@ -39,8 +44,13 @@ fn message(error: &Error, trap: Option<&Trap>) -> String {
     }
     match trap {
         Some(trap) => trap.to_string(),
-        None => format!("{:#}", error.root_cause()),
+        None => root(error),
     }
+}
+
+/// What lies behind it, cut: names of the guest's may be in it.
+fn root(error: &Error) -> String {
+    cut(&format!("{:#}", error.root_cause()), LONGEST_MESSAGE).into_owned()
 }
 
 /// The engine has no public type for this; a test holds its words.
@@ -56,8 +66,10 @@ fn backtrace(error: &Error) -> Vec<String> {
 
 fn function(name: Option<&str>, index: u32) -> String {
     match name {
+        // A few bytes can stand for a name of a megabyte, and those of a file are as long as it likes.
+        Some(name) if name.len() > LONGEST_NAME => cut(name, LONGEST_NAME).into_owned(),
         // The alternate form leaves out the hash at the end of a Rust name.
-        Some(name) => format!("{:#}", rustc_demangle::demangle(name)),
+        Some(name) => cut(&format!("{:#}", rustc_demangle::demangle(name)), LONGEST_NAME).into_owned(),
         None => format!("function {index}"),
     }
 }
@@ -71,5 +83,14 @@ mod tests {
         assert_eq!(function(Some("_ZN5guard10parse_rule17h0123456789abcdefE"), 7), "guard::parse_rule");
         assert_eq!(function(Some("plain"), 7), "plain");
         assert_eq!(function(None, 7), "function 7");
+    }
+
+    #[test]
+    fn a_name_is_no_longer_than_a_report_can_bear() {
+        assert_eq!(function(Some(&"x".repeat(1 << 20)), 7).chars().count(), LONGEST_NAME);
+        assert_eq!(function(Some(&"é".repeat(LONGEST_NAME)), 7).chars().count(), LONGEST_NAME);
+        // Each of its parts stands for the one before it twice.
+        let folded = format!("_RIC1a{}E", "TB_B_E".repeat(100));
+        assert!(function(Some(&folded), 7).chars().count() <= LONGEST_NAME);
     }
 }

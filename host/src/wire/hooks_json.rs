@@ -168,5 +168,7 @@ mod tests {
         }
         let said = read(r#"{"hooks": {"Stop": [{"type": "callback", "plugin": "../a", "grant": {"run": ["x"]}}]}}"#);
         assert!(said.unwrap().1[0].to_string().contains("`grant` in a package grants nothing"));
+        let said = read(r#"{"hooks": {"Stop": [{"type": "callback", "plugin": "../a", "limits": {"memoryMiB": 1}}]}}"#);
+        assert!(said.unwrap().1[0].to_string().contains("`limits` in a hook of a package limits nothing"));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jsonc_parser::ast::{self, Value};
 
-use super::document::{Quoted, did_you_mean, found};
+use super::document::{Quoted, did_you_mean, found, repeated};
 use super::hooks::Site;
 use super::permissions::Remark;
 use crate::limits::names;
@@ -23,7 +23,14 @@ pub(crate) const MOST: [(&str, u64); 3] = [
 pub(crate) fn read(value: &Value<'_>, site: &Site<'_>) -> (LimitsSaid, Vec<Remark>) {
     let mut reader = Reader { site, said: LimitsSaid::default(), remarks: Vec::new() };
     match value {
-        Value::Object(object) => object.properties.iter().for_each(|property| reader.property(property)),
+        Value::Object(object) => {
+            for again in repeated(object) {
+                let message =
+                    format!("`limits`: {} is written twice; the last one counts", Quoted(again.name.as_str()));
+                reader.say(again, message, None);
+            }
+            object.properties.iter().for_each(|property| reader.property(property));
+        }
         other => {
             let message = format!("`limits` must be an object, found {}; the defaults hold", found(other));
             reader.say(other, message, None);
@@ -45,11 +52,12 @@ impl Reader<'_> {
             let hint = did_you_mean(name, names::ALL);
             return self.say(property, format!("`limits` has no {}; it is left out", Quoted(name)), hint);
         };
-        let Some(number) = self.number(name, &property.value, most) else { return };
+        // In their order, so that the last of a name counts, one that is wrong too.
+        let number = self.number(name, &property.value, most);
         match name {
-            names::MEMORY => self.said.memory = usize::try_from(number << 20).ok(),
-            names::PROCESSOR => self.said.processor = Some(Duration::from_millis(number)),
-            _ => self.said.table_elements = usize::try_from(number).ok(),
+            names::MEMORY => self.said.memory = number.and_then(|number| usize::try_from(number << 20).ok()),
+            names::PROCESSOR => self.said.processor = number.map(Duration::from_millis),
+            _ => self.said.table_elements = number.and_then(|number| usize::try_from(number).ok()),
         }
     }
 

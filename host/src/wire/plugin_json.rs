@@ -15,7 +15,7 @@ use super::permissions::{self, Remark, Word};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::{Events, Object};
 use crate::hook::{Lifetime, OnError};
-use crate::limits::LimitsSaid;
+use crate::limits::{LimitsSaid, MOST_HOOKS};
 use crate::permission::Permissions;
 use crate::plugin::Manifest;
 
@@ -32,7 +32,8 @@ pub enum ManifestError {
     /// `hooks` or `config` is of a wrong type: without it the plugin would do something else than its author wrote.
     #[error("{0}")]
     WrongType(Box<Diagnostic>),
-    /// An entry of `hooks` cannot be read: a set without one of its hooks is not the set that its author wrote.
+    /// An entry of `hooks` cannot be read, or there are too many: a set without one of its hooks is not the set that its
+    /// author wrote.
     #[error("{0}")]
     Hook(Box<Diagnostic>),
 }
@@ -153,6 +154,10 @@ impl<'r, 'd> Reader<'r, 'd> {
             Some(value @ Value::Object(_)) => {
                 let hooks = hooks::read([value], self.site, &mut self.notes);
                 match self.notes.lost() {
+                    None if hooks.len() > MOST_HOOKS => {
+                        let message = format!("`hooks` lists {} hooks; a plugin may have {MOST_HOOKS}", hooks.len());
+                        Err(ManifestError::Hook(self.error(value, message)))
+                    }
                     None => Ok(Some(hooks)),
                     Some(lost) => Err(ManifestError::Hook(Box::new(lost.clone().into_error()))),
                 }
@@ -306,6 +311,30 @@ mod tests {
             assert!(error.to_string().contains(words), "{error}");
             assert_eq!(error.diagnostic().severity, crate::diagnostic::Severity::Error);
         }
+    }
+
+    #[test]
+    fn of_a_limit_that_is_written_twice_the_last_counts_also_where_it_is_wrong() {
+        for (limits, memory) in [
+            (r#"{"memoryMiB": 64, "memoryMiB": 16}"#, Some(16 << 20)),
+            (r#"{"memoryMiB": 1024, "memoryMiB": "16"}"#, None),
+            (r#"{"memoryMiB": 1024, "memoryMiB": -1}"#, None),
+        ] {
+            let (manifest, said) = read(&format!("{{\"component\": \"a.wasm\", \"limits\": {limits}}}")).unwrap();
+            assert_eq!(manifest.limits.memory, memory, "{limits}");
+            assert!(said[0].to_string().contains("`memoryMiB` is written twice"), "{said:?}");
+        }
+    }
+
+    #[test]
+    fn as_many_hooks_are_listed_as_a_plugin_may_have_and_no_more() {
+        let listing = |hooks: usize| {
+            let stop = vec!["{}"; hooks - 1].join(",");
+            read(&format!(r#"{{"component": "a.wasm", "hooks": {{"TurnEnd": [{{}}], "Stop": [{stop}]}}}}"#))
+        };
+        assert_eq!(listing(MOST_HOOKS).unwrap().0.hooks.unwrap().len(), 256);
+        let error = listing(MOST_HOOKS + 1).unwrap_err().to_string();
+        assert!(error.contains("`hooks` lists 257 hooks; a plugin may have 256"), "{error}");
     }
 
     #[test]

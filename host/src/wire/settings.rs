@@ -36,6 +36,8 @@ pub struct Parsed {
     pub file: FileRef,
     /// Its hooks, in the order in which they stand there; the file's own `onError` is in them.
     pub hooks: Vec<HookSpec>,
+    /// The hooks that its plugins bring, which stand behind those; none before the plugins are looked at.
+    pub brought: Vec<HookSpec>,
     /// The plugins that it loads whole, in the order in which they stand there.
     pub plugins: Vec<WholePlugin>,
     /// The names it disables, and where it says so.
@@ -56,6 +58,7 @@ impl Parsed {
         Self {
             file,
             hooks: Vec::new(),
+            brought: Vec::new(),
             plugins: Vec::new(),
             disabled: Vec::new(),
             disable_all: false,

@@ -125,7 +125,7 @@ impl Shown {
         let hooks = brought.hooks().iter();
         let hooks = hooks.map(|hook| Line::new(hook, replaced(hook, dropped), surroundings)).collect();
         let plugins = brought.plugins().iter();
-        let plugins = plugins.map(|plugin| PluginLine::new(plugin, dropped, surroundings)).collect();
+        let plugins = plugins.map(|plugin| PluginLine::new(plugin, surroundings)).collect();
         Self { project, digest: brought.digest(), trusted, hooks, plugins }
     }
 
@@ -174,7 +174,8 @@ fn limits(said: &LimitsSaid) -> Object {
 }
 
 impl PluginLine {
-    fn new(brought: &BroughtPlugin, dropped: &[Dropped], surroundings: &Surroundings) -> Self {
+    /// What a plugin brings replaces nobody.
+    fn new(brought: &BroughtPlugin, surroundings: &Surroundings) -> Self {
         let BroughtPlugin { source, plugin, files, hooks, .. } = brought;
         Self {
             name: plugin.name.to_string(),
@@ -186,7 +187,7 @@ impl PluginLine {
             flags: permissions::flags(&plugin.given.permissions, surroundings),
             grant_rows: permissions::rows(&plugin.given.permissions),
             files: files.iter().map(FileLine::new).collect(),
-            hooks: hooks.iter().map(|hook| Line::new(hook, replaced(hook, dropped), surroundings)).collect(),
+            hooks: hooks.iter().map(|hook| Line::new(hook, None, surroundings)).collect(),
         }
     }
 

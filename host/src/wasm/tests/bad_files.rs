@@ -190,3 +190,15 @@ fn a_file_is_inspected_without_running_it() {
     let module = plugins().inspect(&binary(r#"(module (func (export "_start")))"#)).unwrap();
     assert_eq!(module.kind, Kind::Module { command: true });
 }
+
+#[tokio::test]
+async fn what_is_said_of_a_file_has_an_end_however_many_names_it_holds() {
+    let exports: String = (0..5_000).map(|n| format!(r#"(export "{n}{}" (func $f))"#, "x".repeat(1_000))).collect();
+    let module = binary(&format!("(module (func $f) {exports})"));
+    let imports: String = (0..5_000).map(|n| format!(r#"(import "{}" "{n}" (func))"#, "y".repeat(1_000))).collect();
+    let command = binary(&format!(r#"(module {imports} (func (export "_start")))"#));
+    for (file, more) in [(module, "4980 more"), (command, "4980 more")] {
+        let said = refused(&plugins(), &file).await.to_string();
+        assert!(said.len() < 10_000 && said.contains(more), "{}: {said:.400}", said.len());
+    }
+}

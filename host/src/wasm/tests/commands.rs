@@ -285,6 +285,11 @@ async fn what_cannot_be_started_is_refused_at_load() {
     assert_eq!(refused(&large).await, LoadError::Start(Cause::Limit(Limit::Memory(64 << 20))));
     let takes = binary(r#"(module (func (export "_start") (param i32)))"#);
     assert!(matches!(refused(&takes).await, LoadError::WrongTypes(why) if why.contains("`_start`")));
+    // Who waits for another thread cannot be ended, and memory that is shared is in no ledger.
+    for threads in ["(memory 1 1 shared)", "(import \"env\" \"memory\" (memory 1 1 shared))", "(memory i64 1)"] {
+        let shared = binary(&format!(r#"(module {threads} (func (export "_start")))"#));
+        assert!(matches!(refused(&shared).await, LoadError::Malformed(_) | LoadError::MissingImports(_)), "{threads}");
+    }
     let global = binary(r#"(module (global (export "_start") i32 (i32.const 0)))"#);
     assert_eq!(refused(&global).await, LoadError::CoreModule { exports: vec!["_start".into()] });
 }

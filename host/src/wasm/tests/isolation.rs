@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::asking::{Asking, COUNT, ECHO, PASS, REMEMBER, guest, load, plugins, plugins_with};
+use super::asking::{Asking, COUNT, ECHO, PASS, REMEMBER, guest, importing, load, plugins, plugins_with, text};
 use crate::outcome::Cause;
 use crate::source::Source;
 use crate::wasm::{Limits, Owner, guarded};
@@ -113,4 +113,44 @@ async fn a_plugin_outlives_the_sandbox_that_loaded_it_and_then_nothing_is_left()
 async fn a_panic_is_the_failure_of_that_call() {
     let asked = guarded(async { panic!("the engine {}", "broke") }).await;
     assert_eq!(asked.outcome, crate::outcome::Outcome::NoAnswer(Cause::Panicked("the engine broke".into())));
+}
+
+#[tokio::test]
+async fn what_a_plugin_says_of_itself_is_not_by_chance() {
+    // Wants as many hooks as a byte of chance says.
+    let by_chance = "(i32.store (i32.const 540) (i32.and (i32.wrap_i64 (call $chance)) (i32.const 255)))";
+    let text = text(PASS).replace("(;DESCRIBE;)", by_chance);
+    for (interface, function) in [("random", "get-random-u64"), ("insecure", "get-insecure-random-u64")] {
+        let imports = format!(
+            r#"(import "wasi:random/{interface}@0.2.0" (instance $random (export "{function}" (func (result u64)))))"#
+        );
+        let lowered = format!(r#"(func $random "{function}")"#);
+        let bytes = importing(&text, &imports, &[("chance", &lowered, "(result i64)")]);
+        let mut wanted = Vec::new();
+        for _ in 0..8 {
+            wanted.push(load(&plugins(), &bytes).await.info().hooks.len());
+        }
+        assert!(wanted.iter().all(|hooks| *hooks == wanted[0]), "{interface}: {wanted:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_call_keeps_after_its_sessions_end_is_not_in_the_next_of_that_name() {
+    let plugins = plugins();
+    let spins_first = format!(
+        "(local $n i64)
+        (loop $again
+          (local.set $n (i64.add (local.get $n) (i64.const 1)))
+          (br_if $again (i64.lt_u (local.get $n) (i64.const 100000000))))
+        {COUNT}"
+    );
+    let slow = load(&plugins, &guest(&spins_first)).await;
+    let asking = Asking::bash("ls");
+    let (late, ()) = tokio::join!(asking.context(&*slow), async {
+        // The call is on its way: the guest yields at each tick.
+        plugins.states.end_session(&"s1".into());
+    });
+    assert_eq!(late, "1");
+    assert!(plugins.states.is_empty(), "nobody ends that session once more");
+    assert_eq!(Asking::bash("ls").context(&*slow).await, "1");
 }

@@ -144,7 +144,7 @@ fn grant(entry: &mut Entry<'_, '_>) -> Permissions {
 /// What the entry says of the plugin's limits. Whatever is wrong in it changes nothing.
 fn limits_of(entry: &mut Entry<'_, '_>) -> LimitsSaid {
     let Some(value) = entry.get("limits") else { return LimitsSaid::default() };
-    if entry.site.origin == Origin::Package {
+    if entry.site.origin.is_packed() {
         let hint = "say it at the top level of `plugin.json`".to_owned();
         entry.warn_with(value, "`limits` in a hook of a package limits nothing", Some(hint));
         return LimitsSaid::default();
