@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 /// The type of that world, from which the linker makes the component's imports; it knows the section by its name.
 #[cfg(target_arch = "wasm32")]
 #[unsafe(link_section = "component-type:wit-bindgen:0.61.1:tacklebox:http:sender:encoded world")]
-#[doc(hidden)]
+#[allow(dead_code, unreachable_pub, reason = "read by the linker alone")]
 pub static WORLD: [u8; include_bytes!("../wit/sender.component-type").len()] =
     *include_bytes!("../wit/sender.component-type");
 
