@@ -49,6 +49,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
+use tokio::task::coop::consume_budget;
 
 use self::allowance::Allowance;
 use self::bindings::PluginPre;
@@ -268,6 +269,8 @@ impl Code for Plugin {
     }
 
     async fn call(&self, hook: &CallbackHook, ask: &Ask<'_>) -> Asked {
+        // A call that waits for nothing never yields: whoever makes many in a row would keep a thread of the async runtime.
+        consume_budget().await;
         guarded(self.ask(hook, ask)).await
     }
 }

@@ -4,10 +4,13 @@
 //! Whatever goes wrong within comes back as a [`Cause`], and ends the instance. Which are kept is for `kept` to say.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
+use tokio::task::yield_now;
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 use wasmtime::{Store, StoreContextMut, UpdateDeadline};
@@ -142,6 +145,10 @@ impl fmt::Display for OutOfTime {
 
 impl std::error::Error for OutOfTime {}
 
+/// A call was not over by its deadline.
+#[derive(Debug)]
+struct TimeUp;
+
 /// What of an instance can outlast a call.
 pub(super) struct Body {
     store: Store<Guest>,
@@ -268,11 +275,11 @@ impl<'a> Instance<'a> {
         (!spent && !room.places.are_waited_for()).then_some(body)
     }
 
-    fn ended<T>(&self, ended: Result<wasmtime::Result<T>, Elapsed>) -> Result<T, Cause> {
+    fn ended<T>(&self, ended: Result<wasmtime::Result<T>, TimeUp>) -> Result<T, Cause> {
         match ended {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(trap::cause(&error, self.body.store.data(), &self.body.limits, self.largest_answer)),
-            Err(Elapsed { .. }) => Err(Cause::TimedOut(self.deadline.limit)),
+            Err(TimeUp) => Err(Cause::TimedOut(self.deadline.limit)),
         }
     }
 }
@@ -283,18 +290,27 @@ fn store(room: &Room, guest: Guest, meter: &Arc<Meter>, processor: Duration) -> 
     store.set_hostcall_fuel(HANDED_OVER);
     store.set_epoch_deadline(1);
     let meter = Arc::clone(meter);
-    store.epoch_deadline_callback(move |_: StoreContextMut<'_, Guest>| {
-        if meter.used() >= processor { Err(OutOfTime.into()) } else { Ok(UpdateDeadline::Yield(1)) }
+    store.epoch_deadline_callback(move |_: StoreContextMut<'_, Guest>| match meter.used() >= processor {
+        true => Err(OutOfTime.into()),
+        // The async runtime's own way to yield: an ordinary wake would have the guest polled again at once, before other tasks
+        // of its thread, and before timers and sockets, which are looked at once in dozens of polls.
+        false => Ok(UpdateDeadline::YieldCustom(1, Box::pin(yield_now()))),
     });
     store
 }
 
-/// The guest yields at each tick, which is when its deadline is looked at.
+/// The guest yields at each tick, which is when its deadline is looked at: on the clock, since a timer is told of its time by
+/// whoever is polled next, and that may be the guest itself, for another tick.
 async fn in_time<T>(
     room: &Room,
     meter: &Meter,
     deadline: Deadline,
     work: impl Future<Output = wasmtime::Result<T>>,
-) -> Result<wasmtime::Result<T>, Elapsed> {
-    timeout_at(deadline.at, room.ticker.run(meter, work)).await
+) -> Result<wasmtime::Result<T>, TimeUp> {
+    let mut work = pin!(timeout_at(deadline.at, room.ticker.run(meter, work)));
+    poll_fn(|cx| match work.as_mut().poll(cx) {
+        Poll::Pending if Instant::now() >= deadline.at => Poll::Ready(Err(TimeUp)),
+        polled => polled.map_err(|Elapsed { .. }| TimeUp),
+    })
+    .await
 }

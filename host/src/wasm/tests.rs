@@ -12,3 +12,4 @@ mod limits;
 mod reaching;
 mod rough;
 mod words;
+mod written;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+pub(super) use super::written::{binary, importing, text};
 use crate::ask::{Ask, Asked};
 use crate::event::{Context, Event, EventName, Object, ToolCall};
 use crate::hook::{CallbackHook, HookKind, HookSpec, Lifetime};
@@ -31,11 +32,6 @@ pub(super) const REMEMBER: &str = "(i32.store (i32.const 200) (i32.add (i32.load
 pub(super) const COUNT: &str = "(call $add (i32.const 1100) (i32.const 7) (i64.const 1) (i32.const 256))
     (call $number (i32.load (i32.const 264)))";
 
-/// The text of a guest with this `run`.
-pub(super) fn text(run: &str) -> String {
-    include_str!("guest.wat").replace("(;RUN;)", run)
-}
-
 /// A guest with this `run`.
 pub(super) fn guest(run: &str) -> Vec<u8> {
     guest_with("", run)
@@ -44,24 +40,6 @@ pub(super) fn guest(run: &str) -> Vec<u8> {
 /// A guest with this `run`, and with more in its module.
 pub(super) fn guest_with(more: &str, run: &str) -> Vec<u8> {
     binary(&text(run).replace("(;MORE;)", more))
-}
-
-/// This text with more imports, and with functions of theirs for its module: name, what is lowered, core type.
-pub(super) fn importing(text: &str, imports: &str, functions: &[(&str, &str, &str)]) -> Vec<u8> {
-    let (mut lowered, mut taken, mut given) = (String::new(), String::new(), String::new());
-    for (name, function, core) in functions {
-        lowered += &format!("(core func ${name} (canon lower {function}))");
-        taken += &format!(r#"(import "host" "{name}" (func ${name} {core}))"#);
-        given += &format!(r#"(export "{name}" (func ${name}))"#);
-    }
-    let (module, write) = ("(core module $guest", r#"(export "write" (func $write))"#);
-    let text = text.replace("(;IMPORTS;)", imports).replace(module, &format!("{lowered} {module} {taken}"));
-    binary(&text.replace(write, &format!("{write} {given}")))
-}
-
-/// What this text is in bytes.
-pub(super) fn binary(text: &str) -> Vec<u8> {
-    wat::parse_str(text).unwrap()
 }
 
 /// An empty sandbox.

@@ -35,6 +35,46 @@ async fn processor_time_is_a_limit_of_its_own() {
     assert_eq!(cause, Cause::Limit(Limit::Processor(Duration::from_millis(50))));
 }
 
+/// Counts how often it is its turn, for as long as `work` takes.
+async fn turns_during<T>(mut turn: impl AsyncFnMut(), work: impl Future<Output = T>) -> (T, u64) {
+    let mut turns = 0;
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return (done, turns),
+            () = turn() => turns += 1,
+        }
+    }
+}
+
+#[tokio::test]
+async fn timers_run_on_the_thread_of_a_guest_that_spins() {
+    let plugins = plugins();
+    let code = load(&plugins, &guest(SPIN)).await;
+    let spins = tokio::spawn(async move { Asking::bash("ls").within(Duration::from_secs(1)).cause(&*code).await });
+    let before = plugins.room.ticker.ticks();
+    let (cause, timers) = turns_during(async || tokio::time::sleep(Duration::from_millis(1)).await, spins).await;
+    let ticks = plugins.room.ticker.ticks() - before;
+    assert_eq!(cause.unwrap(), Cause::TimedOut(Duration::from_secs(1)));
+    // The guest yields at most once in a tick, and each time there is a timer to be seen to.
+    assert!(timers * 4 >= ticks, "{timers} timers in {ticks} ticks");
+}
+
+#[tokio::test]
+async fn whoever_makes_many_calls_in_a_row_leaves_the_thread_to_others() {
+    let plugins = plugins();
+    let code = load(&plugins, &guest(PASS)).await;
+    let calls = tokio::spawn(async move {
+        for _ in 0..1_000 {
+            assert_eq!(Asking::bash("ls").of(&*code).await.outcome, Outcome::pass());
+        }
+    });
+    let (done, turns) = turns_during(tokio::task::yield_now, calls).await;
+    done.unwrap();
+    assert!(turns >= 5, "{turns}");
+}
+
 #[tokio::test]
 async fn the_clock_stands_still_while_no_guest_runs() {
     let plugins = plugins();
