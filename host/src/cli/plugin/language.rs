@@ -10,6 +10,7 @@ mod javascript;
 mod python;
 mod rust;
 mod typescript;
+mod version;
 mod world;
 mod zig;
 
@@ -165,6 +166,20 @@ impl Language {
     /// Its name.
     pub(super) fn name(self) -> &'static str {
         self.row().names[0]
+    }
+
+    /// As people write it, and as its components say it.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Rust => "Rust",
+            Self::C => "C",
+            Self::Cpp => "C++",
+            Self::Zig => "Zig",
+            Self::Go => "Go",
+            Self::JavaScript => "JavaScript",
+            Self::TypeScript => "TypeScript",
+            Self::Python => "Python",
+        }
     }
 
     /// The files of a new project.
