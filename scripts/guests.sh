@@ -1,18 +1,26 @@
 #!/usr/bin/env bash
 # Writes, builds and tests a plugin in a language, with the language's pinned tools, as somebody would who has this program
 # alone: the template with its own cases, then the conformance plugin with the whole set; and the template of a WASI command, where
-# the language has one. Prints a line of figures for each.
+# the language has one. Where the README shows how, what it shows is typed and built word by word. Prints a line of figures for each,
+# and compares them with the README's table.
 #
 #     scripts/guests.sh LANGUAGE ...
+#     scripts/guests.sh measure LANGUAGE ...      loads each several times, with a release build, for the table
+#     scripts/guests.sh table                     rewrites the README's table from what was measured
 #
 # $TACKLEBOX is the program, where it is built already. Tools go under target/guests-tools; whatever cannot be installed, built
 # or passed ends the script. A language is a function `install_LANGUAGE` and `guest-sdk/LANGUAGE/conformance`, whose files are laid
-# over a new project, or `guest-sdk/LANGUAGE/command`, or both.
+# over a new project, or `guest-sdk/LANGUAGE/command`, or both. Measure on a machine that has nothing else to do, all languages in one go:
+#
+#     scripts/guests.sh measure rust c cpp zig go javascript typescript python assemblyscript && scripts/guests.sh table
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
 readonly TOOLS=$PWD/target/guests-tools WORK=$PWD/target/guests-work
-readonly SET=guest-sdk/conformance/cases.json
+readonly OWN_PATH=$PATH
+readonly SET=guest-sdk/conformance/cases.json TABLE=$PWD/scripts/languages.py
+# How often a plugin is loaded for its figures: compiled anew, and from the cache.
+cold=0 cached=1
 
 fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
 
@@ -70,10 +78,12 @@ install_packages() { # LANGUAGE PACKAGE ..
     export PATH=$venv/bin:$PATH
 }
 
-program() {
+program() { # PROFILE
     if [ -z "${TACKLEBOX:-}" ]; then
-        cargo build --locked --quiet --package tacklebox --features cli
-        TACKLEBOX=${CARGO_TARGET_DIR:-target}/debug/tacklebox
+        local release=()
+        [ "$1" = debug ] || release=(--release)
+        cargo build --locked --quiet "${release[@]}" --package tacklebox --features cli
+        TACKLEBOX=${CARGO_TARGET_DIR:-target}/$1/tacklebox
     fi
     TACKLEBOX=$(readlink -f "$TACKLEBOX")
     [ -x "$TACKLEBOX" ] || fail "there is no program at $TACKLEBOX"
@@ -103,31 +113,68 @@ compare() { # LANGUAGE
         fail "$committed is not what its sources give; scripts/guests.sh $1 has built target/guests-work/$1/conformance/plugin.wasm"
 }
 
-figures() { # LANGUAGE COLD CACHED
-    python3 - "$@" <<'PYTHON'
-import json, statistics, sys
-# Their components ask for nothing beside the interface.
-WITHOUT_WASI = {"c", "cpp", "go", "rust", "zig"}
-language, cold, cached = sys.argv[1], *(json.load(open(file)) for file in sys.argv[2:])
-calls = sorted(case["micros"] for case in cached["cases"] if case["micros"])
-imports = [name for name in cached["imports"] if not name.startswith("tacklebox:")]
-if language in WITHOUT_WASI and imports:
-    sys.exit(f"error: the {language} plugin imports {', '.join(imports)}")
-print(f"{language}: {cached['size']} bytes, loads in {cold['loadMillis']:.0f} ms cold and {cached['loadMillis']:.0f} ms cached, "
-      f"call p50 {statistics.median(calls):.0f} us, {cached['passed']} cases passed, WASI imports: {len(imports) or 'none'}")
-PYTHON
+# What the README has a person type, in an empty folder; elsewhere the same in this script's words.
+template() { # LANGUAGE
+    local home=$WORK/$1/home
+    if ! shown "$1"; then
+        build "$1" no-lock-files ""
+        run_cases "$1" no-lock-files "$WORK/$1/no-lock-files/cases.json"
+        return
+    fi
+    mkdir -p "$home"
+    ln -s "$TACKLEBOX" "$home/tacklebox"
+    # The pinned compiler has its targets already.
+    [ -z "${RUSTC:-}" ] || ln -s /bin/true "$home/rustup"
+    python3 "$TABLE" steps "$1" > "$home/steps"
+    # Without the tools that were installed here: those steps install their own.
+    PATH=$home:$OWN_PATH as_typed "$1" "$WORK/$1" 2 bash -e "$home/steps"
+    grep -q 'is written by its tool alone' "$WORK/$1/said" || fail "the last step for $1 in the README does not block"
+}
+
+# The source that the README shows, in the place of the template's.
+shorter() { # LANGUAGE
+    local project=$WORK/$1/no-lock-files
+    ! shown "$1" && return
+    python3 "$TABLE" source "$1" "$project"
+    as_typed "$1" "$project" 0 "$TACKLEBOX" plugin build
+    "$TACKLEBOX" plugin test "$project/plugin.wasm" "$project/cases.json" --json > "$WORK/$1/shown.json" || true
+    python3 "$TABLE" shown "$1" "$WORK/$1/shown.json"
+}
+
+shown() { python3 "$TABLE" steps "$1" > /dev/null 2>&1; } # LANGUAGE
+
+# Runs what a person would, and shows it where it does not end so.
+as_typed() { # LANGUAGE FOLDER STATUS COMMAND ..
+    local said=$WORK/$1/said status=0
+    (cd "$2" && "${@:4}") > "$said" 2>&1 || status=$?
+    [ "$status" != "$3" ] || return 0
+    cat "$said" >&2
+    fail "what the README says of a plugin in $1 does not hold: \`${*:4}\` ended with $status"
+}
+
+# Loads the template's plugin and asks it its own cases, as often as is needed for a median.
+figures() { # LANGUAGE PROJECT SHAPE
+    local n project=$WORK/$1/$2 runs=$WORK/$1/$3/runs
+    mkdir -p "$runs"
+    for ((n = 0; n < cold + cached; n++)); do
+        [ "$n" -ge "$cold" ] || rm -rf "${XDG_CACHE_HOME:?}"
+        "$TACKLEBOX" plugin test "$project/plugin.wasm" "$project/cases.json" --json > "$runs/$n.json"
+    done
+    "$TACKLEBOX" plugin inspect "$project/plugin.wasm" --json > "$runs/inspected.json"
+    python3 "$TABLE" figures "$1" "$3" "$WORK/$1/$3" "$cold" "$("$TACKLEBOX" --version)"
 }
 
 # The component with an SDK, and the conformance set.
 one_typed() { # LANGUAGE
-    build "$1" my-guard ""
-    run_cases "$1" my-guard "$WORK/$1/my-guard/cases.json"
+    template "$1"
     build "$1" conformance "guest-sdk/$1/conformance"
     compare "$1"
-    measure "$1" "$1" conformance "$SET"
+    run_cases "$1" conformance "$SET"
+    figures "$1" no-lock-files component
+    shorter "$1"
 }
 
-# The program without one, and its cases; often enough that the middle of the times says something.
+# The program without one, and its cases.
 one_command() { # LANGUAGE
     local project=$WORK/$1/command committed=guest-sdk/$1/command/command.wasm
     "$TACKLEBOX" plugin new command --lang "$1" --command --dir "$project" > "$project.log"
@@ -138,37 +185,29 @@ one_command() { # LANGUAGE
     run_cases "$1" command "$project/cases.json"
     [ ! -f "$committed" ] || cmp "$project/plugin.wasm" "$committed" ||
         fail "$committed is not what its sources give; scripts/guests.sh $1 has built target/guests-work/$1/command/plugin.wasm"
-    repeat 20 "$project/cases.json" > "$project/many.json"
-    measure "$1 command" "$1" command "$project/many.json"
-}
-
-repeat() { # TIMES CASES
-    python3 - "$@" <<'PYTHON'
-import json, sys
-file = json.load(open(sys.argv[2]))
-file["cases"] = [dict(case, name=f"{case['name']} {n}") for n in range(int(sys.argv[1])) for case in file["cases"]]
-json.dump(file, sys.stdout)
-PYTHON
-}
-
-measure() { # TITLE LANGUAGE NAME CASES
-    export XDG_CACHE_HOME=$WORK/$2/$3-cache
-    run_cases "$2" "$3" "$4"
-    mv "$WORK/$2/$3.json" "$WORK/$2/$3-cold.json"
-    run_cases "$2" "$3" "$4"
-    figures "$1" "$WORK/$2/$3-cold.json" "$WORK/$2/$3.json"
+    figures "$1" command command
 }
 
 one() { # LANGUAGE
     declare -F "install_$1" > /dev/null || fail "there is no language \`$1\` here"
     rm -rf "${WORK:?}/$1"
     mkdir -p "$WORK/$1" "$TOOLS"
+    export XDG_CACHE_HOME=$WORK/$1/cache
     "install_$1"
     [ ! -d "guest-sdk/$1/template" ] || one_typed "$1"
     [ ! -d "guest-sdk/$1/command" ] || one_command "$1"
 }
 
-[ $# -gt 0 ] || fail "usage: scripts/guests.sh LANGUAGE .."
-program
+case "${1:-}" in
+    "") fail "usage: scripts/guests.sh [measure] LANGUAGE .. | table" ;;
+    table) exec python3 "$TABLE" table "$WORK" ;;
+    measure)
+        shift
+        cold=3 cached=5
+        program release
+        [ "$(basename "$(dirname "$TACKLEBOX")")" = release ] || fail "$TACKLEBOX is no release build: its times would mislead"
+        ;;
+    *) program debug ;;
+esac
 # Each in a shell of its own, with the tools of its own.
 for language in "$@"; do (one "$language"); done

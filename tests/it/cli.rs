@@ -310,6 +310,36 @@ fn inspect_shows_what_a_plugin_could_do() {
 }
 
 #[test]
+fn inspect_says_what_a_plugin_was_made_with_where_it_tells() {
+    let world = World::new();
+    let plugin = of_the_repository("example-plugins/no-rm-rf/no-rm-rf.wasm");
+    let said = world.run(&["plugin", "inspect", &plugin]);
+    let line = said.out.lines().find(|line| line.trim_start().starts_with("made with")).unwrap();
+    assert!(line.contains("Rust, by ") && line.contains("rustc 1.85.1, "), "{line}");
+    let made = world.run(&["plugin", "inspect", &plugin, "--json"]).json()["made"].clone();
+    assert_eq!(made["languages"][0]["name"], "Rust");
+    assert!(made["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "wit-bindgen-rust"), "{made}");
+    for (language, title) in [("c", "C"), ("cpp", "C++")] {
+        let plugin = of_the_repository(&format!("guest-sdk/{language}/conformance/conformance.wasm"));
+        let made = world.run(&["plugin", "inspect", &plugin, "--json"]).json()["made"].clone();
+        assert_eq!(made["languages"][0]["name"], title, "{made}");
+    }
+    // What nobody wrote into it is not made up.
+    world.lay("project/module.wasm", b"\0asm\x01\0\0\0");
+    assert!(!world.run(&["plugin", "inspect", "module.wasm"]).out.contains("made with"));
+}
+
+#[test]
+fn what_a_file_says_of_its_makers_cannot_write_on_the_terminal() {
+    let world = World::new();
+    let producers = b"\x09producers\x01\x08language\x01\x05\x1b[2J\x07\x06\xe2\x80\xae1\n2";
+    let section = [&[0, u8::try_from(producers.len()).unwrap()], &producers[..]].concat();
+    world.lay("project/module.wasm", &[b"\0asm\x01\0\0\0", &section[..]].concat());
+    let said = world.run(&["plugin", "inspect", "module.wasm"]);
+    assert!(said.out.contains("made with  \\u{1b}[2J\\u{7} \\u{202e}1\\u{a}2\n"), "{:?}", said.out);
+}
+
+#[test]
 fn inspect_names_a_wasi_command_and_what_it_imports() {
     let player = of_the_repository("tests/guests/player/player.wasm");
     let world = World::new();

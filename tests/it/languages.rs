@@ -272,6 +272,37 @@ fn a_new_command_is_a_package_of_one_source_without_sdk() {
     assert_eq!(std::fs::read_dir(world.path("project")).unwrap().count(), 0);
 }
 
+/// The rows of the README's table of languages: `--lang`, size and the cells behind it.
+fn rows_of_the_readme() -> Vec<Vec<String>> {
+    let readme = std::fs::read_to_string(tree("README.md")).unwrap();
+    let table = readme.split_once("<!-- languages -->").unwrap().1.split_once("<!-- /languages -->").unwrap().0;
+    let rows = table.lines().filter(|line| line.starts_with('|')).skip(2);
+    rows.map(|row| row.trim_matches('|').split('|').skip(1).map(|cell| cell.trim().to_owned()).collect()).collect()
+}
+
+#[test]
+fn every_language_is_measured_in_the_readme() {
+    let listed = |args: &[&str], before: &str, behind: &str| {
+        let said = World::new().run(&[&["plugin", "new", "my-guard", "--lang"], args].concat());
+        let listed = said.err.split_once(before).unwrap().1.split_once(behind).unwrap().0.to_owned();
+        listed.split(", ").map(str::to_owned).collect::<Vec<_>>()
+    };
+    let commands = listed(&["python", "--command"], "commands are written in ", "\n");
+    let rows = rows_of_the_readme();
+    let has = |option: String| rows.iter().any(|row| row[0] == option);
+    for name in listed(&["cobol"], "the languages are ", ";") {
+        assert_eq!(has(format!("`{name}`")), name != "assemblyscript", "{name}");
+        assert_eq!(has(format!("`{name} --command`")), commands.contains(&name), "{name}");
+    }
+    let is_time = |cell: &str| cell.ends_with(" ms") || cell.ends_with(" s");
+    for row in &rows {
+        let [option, size, first, cached, call, imports] = &row[..] else { panic!("{row:?}") };
+        let needed = if option.ends_with(" --command`") { "`wasi_snapshot_preview1`" } else { "`config`" };
+        assert!(size.ends_with(" KB") || size.ends_with(" MB"), "{row:?}");
+        assert!([first, cached, call].into_iter().all(|cell| is_time(cell)) && imports.contains(needed), "{row:?}");
+    }
+}
+
 /// A machine with these programs alone, each a script of `sh`; `$HERE` is the folder in which they lie.
 fn build_with(world: &World, programs: &[(&str, &str)], more: &[&str]) -> Said {
     use std::os::unix::fs::PermissionsExt as _;
@@ -395,6 +426,38 @@ fn a_command_is_built_for_preview_1_of_wasi_and_stays_a_core_module() {
     }
 }
 
+#[test]
+fn a_tool_of_a_version_that_will_not_do_is_named_with_one_that_will() {
+    for (language, tools, says, wanted) in [
+        ("c", &[("zig", "echo 0.13.0"), ("wasm-tools", "")][..], "is zig `0.13.0`", "zig 0.17 or newer"),
+        ("cpp", &[("python-zig", "echo 0.16.1"), ("wasm-tools", "")], "is zig `0.16.1`", "ziglang==0.17.1"),
+        ("zig", &[("zig", "echo 0.18.0"), ("wasm-tools", "")], "is zig `0.18.0`", "ziglang==0.17.1"),
+        ("javascript", &[("node", "echo v18.20.8")], "is Node.js `v18.20.8`", "22.7 or later, or 20.19"),
+        ("typescript", &[("node", "echo v22.6.0")], "is Node.js `v22.6.0`", "https://nodejs.org"),
+        (
+            "python",
+            &[("componentize-py", "echo componentize-py 0.13.4")],
+            "`0.13.4`",
+            "pip install componentize-py==0.25.1",
+        ),
+    ] {
+        let world = World::new();
+        world.run(&["plugin", "new", "my-guard", "--lang", language]);
+        let said = build_with(&world, tools, &[]);
+        assert!(
+            said.code == Some(1) && said.err.contains(says) && said.err.contains(wanted),
+            "{language}: {}",
+            said.err
+        );
+    }
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "javascript"]);
+    for version in ["v20.19.0", "v22.7.0", "v24.1.0"] {
+        let said = build_with(&world, &[("node", &format!("echo {version}"))], &[]);
+        assert!(said.err.contains("`esbuild` is not on the PATH"), "{version}: {}", said.err);
+    }
+}
+
 /// Copies a plugin to where a tool is told to write one.
 fn component() -> String {
     format!("cp '{}' plugin.wasm", tree(GUARD))
@@ -413,6 +476,11 @@ fn a_script_is_built_with_a_world_of_the_interfaces_that_it_imports() {
     let said = build_with(&world, &tools, &[]);
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert_eq!(imported(&world), ["log", "state"]);
+    let made = world.run(&["plugin", "inspect", "my-guard/plugin.wasm", "--json"]).json()["made"].clone();
+    assert_eq!(
+        (&made["languages"][0]["name"], &made["languagesInside"][0]["name"]),
+        (&json!("JavaScript"), &json!("Rust"))
+    );
 
     let world = World::new();
     world.run(&["plugin", "new", "my-guard", "--lang", "python"]);

@@ -2,6 +2,7 @@
 //! program does not reach them; dropping what is awaited ends them.
 
 use std::future::Future;
+use std::pin::pin;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -16,6 +17,20 @@ const GRACE: Duration = Duration::from_millis(2500);
 
 /// How long a compiler at work is waited for.
 const PATIENCE: Duration = Duration::from_millis(200);
+
+/// How long a person waits without being told what for.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Awaits what mostly takes no time, and once calls `tell` where it does.
+pub(super) async fn telling<T>(work: impl Future<Output = T>, tell: impl FnOnce()) -> T {
+    let mut work = pin!(work);
+    tokio::select! {
+        biased;
+        done = &mut work => return done,
+        () = sleep(SILENCE) => tell(),
+    }
+    work.await
+}
 
 /// Runs `work` to its end, or until a signal asks for an end.
 pub(super) fn run(work: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exit> {
@@ -61,4 +76,27 @@ async fn asked_to_end() -> anyhow::Result<Exit> {
         _ = terminate.recv() => 15,
         _ = hangup.recv() => 1,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_takes_long_is_told_once_and_what_does_not_never() {
+        for (takes, times) in [(Duration::ZERO, 0), (SILENCE / 2, 0), (SILENCE * 10, 1)] {
+            let told = Cell::new(0);
+            let done = telling(
+                async {
+                    sleep(takes).await;
+                    7
+                },
+                || told.set(told.get() + 1),
+            )
+            .await;
+            assert_eq!((done, told.get()), (7, times), "{takes:?}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The host that the program builds: the project's and the user's settings, and the plugins named beside them.
 
+use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +16,9 @@ use crate::surroundings::Surroundings;
 use crate::trust::{TrustStore, TrustedBy};
 use crate::{Runtime, RuntimeBuilder};
 
+use super::conduct;
 use super::fault::Fault;
+use super::style::DIM;
 
 const HEADING: &str = "Which hooks";
 
@@ -58,7 +61,8 @@ impl HostArgs {
         }
         let runtime = more(builder).build().await?;
         for plugin in &self.plugins {
-            runtime.load(self.source.clone(), plugin, Reach::Everywhere).await?;
+            let loading = runtime.load(self.source.clone(), plugin, Reach::Everywhere);
+            conduct::telling(loading, || compiling(plugin)).await?;
         }
         Ok(runtime)
     }
@@ -96,6 +100,15 @@ pub(super) fn surroundings(project: Option<&Path>) -> anyhow::Result<Surrounding
 /// `.` at the end of every path that is printed helps nobody.
 fn normal(project: &Path) -> PathBuf {
     std::path::absolute(project).map_or_else(|_| project.to_owned(), |path| path.components().collect())
+}
+
+/// Tells whoever sits before a terminal what is waited for.
+pub(super) fn compiling(plugin: &Path) {
+    if std::io::stderr().is_terminal() {
+        let plugin = printable(&plugin.display().to_string());
+        let _ =
+            writeln!(anstream::stderr().lock(), "{DIM}compiling {plugin}, and keeping that for the next time{DIM:#}");
+    }
 }
 
 /// What to say of a project that is not trusted.

@@ -4,6 +4,7 @@ mod build;
 pub(super) mod inspect;
 pub(super) mod inspected;
 mod language;
+mod made;
 mod new;
 mod permission;
 mod test;

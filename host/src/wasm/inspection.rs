@@ -6,11 +6,14 @@ use super::command::START;
 use super::imports::{self, MissingImport};
 use super::load_error::LoadError;
 use super::name::InterfaceName;
+use super::producers::{Found, Producers};
 use super::{bindings, limits};
 use crate::plugin::Digest;
 
-const MAGIC: &[u8] = b"\0asm";
-const PREAMBLE: usize = 8;
+/// What every file begins with.
+pub(super) const MAGIC: &[u8] = b"\0asm";
+/// What stands before the sections.
+pub(super) const PREAMBLE: usize = 8;
 
 /// What a file is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub struct Inspection {
     pub core_instances: usize,
     /// Of how many instances it could be made at most: components that instantiate each other multiply.
     pub most_instances: usize,
+    /// What made it, as it says itself.
+    pub producers: Producers,
     /// Its size in bytes.
     pub size: usize,
     /// Its digest.
@@ -62,6 +67,7 @@ impl Inspection {
             missing: parts.missing(),
             imports: parts.imports,
             exports: parts.exports,
+            producers: parts.producers.producers(),
             core_instances: parts.core_instances,
             size: bytes.len(),
             digest: Digest::of(bytes),
@@ -86,13 +92,34 @@ fn check_file(bytes: &[u8]) -> Result<(), LoadError> {
 
 /// Whether the file ends within its preamble or within one of its sections.
 fn is_cut(bytes: &[u8]) -> bool {
-    let Some(mut rest) = bytes.get(PREAMBLE..) else { return true };
-    while let [_section, after @ ..] = rest {
-        let Some((size, contents)) = leb128(after) else { return true };
-        let Some(next) = contents.get(size..) else { return true };
-        rest = next;
-    }
-    false
+    bytes.len() < PREAMBLE || sections(bytes).any(|section| section.is_none())
+}
+
+/// A section as it stands in a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Section<'a> {
+    pub(super) id: u8,
+    /// With its header.
+    pub(super) whole: &'a [u8],
+    pub(super) contents: &'a [u8],
+}
+
+/// The file's own sections; the last is `None` where the file ends within it.
+pub(super) fn sections(bytes: &[u8]) -> impl Iterator<Item = Option<Section<'_>>> {
+    let mut rest = bytes.get(PREAMBLE..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let id = *rest.first()?;
+        let section = section(id, rest);
+        rest = section.map_or(&[], |section| &rest[section.whole.len()..]);
+        Some(section)
+    })
+}
+
+fn section(id: u8, bytes: &[u8]) -> Option<Section<'_>> {
+    let (size, from) = leb128(bytes.get(1..)?)?;
+    let contents = from.get(..size)?;
+    let whole = bytes.len() - from.len() + size;
+    Some(Section { id, whole: &bytes[..whole], contents })
 }
 
 /// A number of at most 32 bits, and what stands after it.
@@ -113,6 +140,7 @@ struct Parts {
     is_component: bool,
     imports: Vec<String>,
     exports: Vec<String>,
+    producers: Found,
     core_instances: usize,
     has_start: bool,
     /// How many components each component instantiates, the innermost open one last.
@@ -126,6 +154,7 @@ impl Parts {
         let mut parts = Self { ended: 1, ..Self::default() };
         for payload in Parser::new(0).parse_all(bytes) {
             let payload = payload.map_err(malformed)?;
+            parts.producers.take(&payload);
             match &payload {
                 Payload::Version { encoding, .. } => {
                     // Components and modules stand within each other.

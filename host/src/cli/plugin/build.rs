@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::diagnostic::printable;
 use crate::surroundings::Surroundings;
+use crate::wasm::naming_language;
 
 use super::super::exit::Exit;
 use super::super::fault::Fault;
@@ -20,7 +21,7 @@ use super::super::style::{DIM, HEAD};
 use super::super::{host, out};
 use super::inspect::named;
 use super::inspected::Inspected;
-use super::language::{COMPONENT, Language, Project};
+use super::language::{COMPONENT, Language, Project, Shape};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,6 +64,9 @@ pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
     let language = args.lang.as_deref().map(Language::named).transpose()?;
     let project = Project::of_folder(&args.folder, language)?;
     project.build(&workshop)?;
+    if project.shape == Shape::Typed {
+        workshop.name_language(project.language.title())?;
+    }
     let file = args.folder.join(COMPONENT);
     let inspected = Inspected::at(&file)?;
     if let Some(unfit) = inspected.unfit() {
@@ -211,6 +215,17 @@ impl Workshop {
         let place = || printable(&to.display().to_string());
         std::fs::create_dir_all(to.parent().unwrap_or(&self.folder)).with_context(place)?;
         std::fs::write(&to, text).with_context(place)
+    }
+
+    /// Has the component say what it was written in, which few tools write down and most interpreters hide.
+    #[expect(clippy::disallowed_methods, reason = "a person asked for a build of this project")]
+    fn name_language(&self, title: &str) -> anyhow::Result<()> {
+        let file = self.folder.join(COMPONENT);
+        let place = || printable(&file.display().to_string());
+        match naming_language(&std::fs::read(&file).with_context(place)?, title) {
+            Some(named) => std::fs::write(&file, named).with_context(place),
+            None => Ok(()),
+        }
     }
 
     /// Copies what a tool made to a file of the project.

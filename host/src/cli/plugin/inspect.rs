@@ -21,6 +21,7 @@ use super::super::fault::Fault;
 use super::super::style::{DIM, HEAD, HINT, WARNING};
 use super::super::{conduct, host, out, permissions};
 use super::inspected::{Inspected, InspectedFolder};
+use super::made::Made;
 use super::permission::{NAMES, Use};
 
 const EXAMPLES: &str = "\
@@ -54,6 +55,8 @@ struct Shown {
     size: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made: Option<Made>,
     imports: Vec<Import>,
     exports: Vec<String>,
     requested: Object,
@@ -166,7 +169,7 @@ async fn inspect(args: Args, inspected: Inspected, folder: Folder) -> anyhow::Re
         return Err(Fault::new("a WASI command has no `describe`", hint).into());
     }
     let described = match args.describe && unfit.is_none() {
-        true => Some(Described::from(describe(&inspected).await?)),
+        true => Some(Described::from(describe(&args.file, &inspected).await?)),
         false => None,
     };
     let surroundings = host::surroundings(None)?;
@@ -199,7 +202,7 @@ fn grants(file: &Path, surroundings: &Surroundings) -> Vec<(String, Permissions)
     found
 }
 
-async fn describe(inspected: &Inspected) -> anyhow::Result<PluginInfo> {
+async fn describe(file: &Path, inspected: &Inspected) -> anyhow::Result<PluginInfo> {
     let owner = Owner::new(Source::Session("inspect".into()));
     let name = inspected.manifest.as_ref().and_then(|manifest| manifest.name.clone());
     let owner = match name {
@@ -211,12 +214,13 @@ async fn describe(inspected: &Inspected) -> anyhow::Result<PluginInfo> {
         Some(folder) => plugins.caching_in(CompileCache::at(folder)),
         None => plugins,
     };
-    Ok(plugins.load(&inspected.bytes, owner, Limits::default()).await?.info().clone())
+    let loading = plugins.load(&inspected.bytes, owner, Limits::default());
+    Ok(conduct::telling(loading, || host::compiling(file)).await?.info().clone())
 }
 
 impl Shown {
     fn new(file: &Path, inspected: &Inspected, described: Option<Described>, surroundings: &Surroundings) -> Self {
-        let Inspection { kind, imports, exports, missing, size, digest, .. } = &inspected.inspection;
+        let Inspection { kind, imports, exports, missing, size, digest, producers, .. } = &inspected.inspection;
         let why_missing = |name: &String| missing.iter().find(|one| one.name == *name).map(|one| one.why.clone());
         let import = |name: &String| Import {
             name: name.clone(),
@@ -239,6 +243,7 @@ impl Shown {
             interface,
             size: Some(*size),
             digest: Some(digest.to_string()),
+            made: Made::by(producers),
             imports: imports.iter().map(import).collect(),
             exports: exports.clone(),
             requested: permissions::json(&requested),
@@ -260,6 +265,7 @@ impl Shown {
             interface: None,
             size: None,
             digest: None,
+            made: None,
             imports: Vec::new(),
             exports: Vec::new(),
             requested: Object::new(),
@@ -281,6 +287,7 @@ impl Shown {
         let mut facts = vec![fact("kind", format!("{}{interface}", self.kind))];
         facts.extend(self.size.map(|size| fact("size", format!("{size} bytes"))));
         facts.extend(self.digest.clone().map(|digest| fact("sha-256", digest)));
+        facts.extend(self.made.as_ref().map(|made| fact("made with", made.words())));
         page.push_str(&out::table(&facts, "  "));
         self.folder.on(&mut page);
         if self.size.is_none() {

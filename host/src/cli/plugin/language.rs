@@ -11,6 +11,7 @@ mod javascript;
 mod python;
 mod rust;
 mod typescript;
+mod version;
 mod world;
 mod zig;
 
@@ -158,6 +159,21 @@ impl Language {
     /// Its name.
     pub(super) fn name(self) -> &'static str {
         NAMES.iter().find(|(language, _)| *language == self).map_or("", |(_, names)| names[0])
+    }
+
+    /// As people write it, and as its components say it.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Rust => "Rust",
+            Self::C => "C",
+            Self::Cpp => "C++",
+            Self::Zig => "Zig",
+            Self::Go => "Go",
+            Self::JavaScript => "JavaScript",
+            Self::TypeScript => "TypeScript",
+            Self::Python => "Python",
+            Self::AssemblyScript => "AssemblyScript",
+        }
     }
 
     fn has(self, shape: Shape) -> bool {

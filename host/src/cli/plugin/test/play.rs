@@ -19,7 +19,7 @@ use crate::surroundings::Surroundings;
 use crate::wasm::{CompileCache, Kind, Owner, Plugins};
 
 use super::super::super::fault::Fault;
-use super::super::super::host;
+use super::super::super::{conduct, host};
 use super::super::inspected::Inspected;
 use super::case::{Asking, Case, Task};
 use super::compare::{self, Difference};
@@ -75,7 +75,8 @@ impl Player {
             None => plugins,
         };
         let began = Instant::now();
-        let code = plugins.load(&bytes, owner, Limits::from(LimitsSaid::default().over(manifest.limits))).await?;
+        let limits = Limits::from(LimitsSaid::default().over(manifest.limits));
+        let code = conduct::telling(plugins.load(&bytes, owner, limits), || host::compiling(path)).await?;
         let loading = began.elapsed();
         let imports = inspection.imports;
         Ok(Self { path: path.to_owned(), code, manifest, is_command, loading, size: bytes.len(), imports })

@@ -13,7 +13,7 @@ const FLAGS: [&str; 4] = ["-target", "wasm32-wasi", "-OReleaseSafe", "-fstrip"];
 /// Builds it.
 pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
     let compiler = c::zig(workshop, INSTALL)?;
-    zig::check(workshop, &compiler, INSTALL)?;
+    zig::needed(INSTALL).check(workshop, &compiler)?;
     let compile = Step::new(&compiler).args(["build-exe", "command.zig"]).args(FLAGS);
     workshop.run(compile.args([format!("-femit-bin={COMPONENT}")]))?;
     Ok(())
