@@ -16,6 +16,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
 readonly TOOLS=$PWD/target/guests-tools WORK=$PWD/target/guests-work
+readonly OWN_PATH=$PATH
 readonly SET=guest-sdk/conformance/cases.json TABLE=$PWD/scripts/languages.py
 # How often a plugin is loaded for its figures: compiled anew, and from the cache.
 cold=0 cached=1
@@ -122,7 +123,9 @@ template() { # LANGUAGE
     # The pinned compiler has its targets already.
     [ -z "${RUSTC:-}" ] || ln -s /bin/true "$home/rustup"
     python3 "$TABLE" steps "$1" > "$home/steps"
-    PATH=$home:$PATH as_typed "$1" "$WORK/$1" 2 bash -e "$home/steps"
+    # Without the tools that were installed here: those steps install their own.
+    PATH=$home:$OWN_PATH as_typed "$1" "$WORK/$1" 2 bash -e "$home/steps"
+    grep -q 'is written by its tool alone' "$WORK/$1/said" || fail "the last step for $1 in the README does not block"
 }
 
 # The source that the README shows, in the place of the template's.
