@@ -8,8 +8,9 @@ use serde_json::Value;
 use crate::diagnostic::printable;
 
 use super::super::super::style::{DIM, ERROR, HEAD, WARNING};
+use super::super::loaded::LoadedPlugin;
 use super::compare::{Difference, Side};
-use super::play::{Played, Player};
+use super::play::Played;
 
 /// As much of a text is shown before and after the first place where it is other.
 const BEFORE: usize = 40;
@@ -62,15 +63,15 @@ struct ShownDifference {
 
 impl Shown {
     /// With no case yet.
-    pub(super) fn of(file: &Path, player: &Player) -> Self {
-        let info = player.info();
+    pub(super) fn of(file: &Path, plugin: &LoadedPlugin) -> Self {
+        let info = plugin.info();
         Self {
             file: file.to_owned(),
             name: info.name.to_string(),
             version: info.version.clone(),
-            size: player.size,
-            imports: player.imports.clone(),
-            load_millis: player.loading.as_secs_f64() * 1000.0,
+            size: plugin.size,
+            imports: plugin.imports.clone(),
+            load_millis: plugin.loading.as_secs_f64() * 1000.0,
             passed: 0,
             failed: 0,
             cases: Vec::new(),
