@@ -82,7 +82,7 @@ enum Command {
     Trust(trust::Args),
     /// Trust the project no longer
     Untrust(trust::UntrustArgs),
-    /// Begin, build, test and look at plugins
+    /// Begin, build, test, measure and look at plugins
     Plugin(plugin::Args),
     /// Show where the compiled code of plugins is kept, and how much it is
     Cache(cache::Args),

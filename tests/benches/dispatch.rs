@@ -1,14 +1,13 @@
 //! What a dispatch costs beside what one would use instead: `cargo bench -p tacklebox-tests --bench dispatch`.
 //!
-//! Each case is measured by criterion; at the end the medians stand side by side, as multiples of the cheapest of their
-//! group, since a ratio within one run says more than a time of one machine.
+//! Each case is measured by criterion; at the end the medians stand side by side.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
 #![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+#[path = "dispatch/side_by_side.rs"]
+mod side_by_side;
 
-use criterion::Criterion;
+use side_by_side::Bench;
 use tacklebox::event::{Context, EventName, Object, PreToolUse, ToolCall};
 use tacklebox::hook::{CommandHook, FunctionHook, HookKind, HookSpec, Lifetime};
 use tacklebox::matching::Matcher;
@@ -24,66 +23,17 @@ const GUARD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../example-plugins/no-
 const GREP: &str =
     r#"printf %s "$CLAUDE_TOOL_INPUT" | grep -qE 'rm +-(rf|fr)' && { echo 'no rm -rf' >&2; exit 2; }; exit 0"#;
 
-/// Criterion, the runtime that waits, and the times of each group.
-struct Bench {
-    criterion: Criterion,
-    tokio: tokio::runtime::Runtime,
-    times: BTreeMap<&'static str, Vec<(&'static str, Duration)>>,
+/// A host without hooks.
+fn host(bench: &Bench) -> Runtime {
+    let builder = Runtime::builder(Trust::Trusted, Surroundings::of_this_process(".")).without_settings();
+    bench.tokio.block_on(builder.build()).unwrap()
 }
 
-impl Bench {
-    fn new() -> Self {
-        let criterion = Criterion::default()
-            .sample_size(20)
-            .warm_up_time(Duration::from_millis(500))
-            .measurement_time(Duration::from_secs(2))
-            .configure_from_args();
-        let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        Self { criterion, tokio, times: BTreeMap::new() }
-    }
-
-    /// Measures one case of a group, and keeps its median.
-    fn case(&mut self, group: &'static str, name: &'static str, run: impl AsyncFn()) {
-        let (tokio, mut samples) = (&self.tokio, Vec::new());
-        self.criterion.bench_function(&format!("{group}/{name}"), |bencher| {
-            bencher.iter_custom(|times| {
-                let start = Instant::now();
-                tokio.block_on(async {
-                    for _ in 0..times {
-                        run().await;
-                    }
-                });
-                samples.push(start.elapsed() / u32::try_from(times).unwrap());
-                start.elapsed()
-            });
-        });
-        samples.sort();
-        if let Some(median) = samples.get(samples.len() / 2) {
-            self.times.entry(group).or_default().push((name, *median));
-        }
-    }
-
-    fn side_by_side(&self) {
-        for (group, cases) in &self.times {
-            println!("\n{group}");
-            let cheapest = cases.iter().map(|(_, time)| time.as_secs_f64()).fold(f64::INFINITY, f64::min);
-            for (name, time) in cases {
-                println!("  {name:<32} {:>12} {:>10.1} x", format!("{time:.1?}"), time.as_secs_f64() / cheapest);
-            }
-        }
-    }
-
-    fn host(&self) -> Runtime {
-        let builder = Runtime::builder(Trust::Trusted, Surroundings::of_this_process(".")).without_settings();
-        self.tokio.block_on(builder.build()).unwrap()
-    }
-
-    /// A host with these hooks at PreToolUse.
-    fn host_with(&self, hooks: Vec<HookSpec>) -> Runtime {
-        let host = self.host();
-        host.register(Source::Sdk, Reach::Everywhere, hooks).unwrap();
-        host
-    }
+/// A host with these hooks at PreToolUse.
+fn host_with(bench: &Bench, hooks: Vec<HookSpec>) -> Runtime {
+    let host = host(bench);
+    host.register(Source::Sdk, Reach::Everywhere, hooks).unwrap();
+    host
 }
 
 fn hook(name: &str, kind: impl Into<HookKind>) -> HookSpec {
@@ -96,15 +46,15 @@ fn call(command: &str) -> ToolCall {
 
 /// A guard that stops `rm -rf`, three ways, asked about a command that is fine and one that is not.
 fn guards(bench: &mut Bench) {
-    let plugin = bench.host();
+    let plugin = host(bench);
     bench.tokio.block_on(plugin.load(Source::Sdk, GUARD, Reach::Everywhere)).unwrap();
     let function = FunctionHook::gate("no rm -rf", |event, _, _| {
         !event.input.get("command").and_then(|value| value.as_str()).is_some_and(|command| command.contains("rm -rf"))
     });
     let hosts = [
-        ("function in process", bench.host_with(vec![hook("guard", function)])),
+        ("function in process", host_with(bench, vec![hook("guard", function)])),
         ("no-rm-rf.wasm", plugin),
-        ("bash -c with grep", bench.host_with(vec![hook("guard", CommandHook::new(GREP))])),
+        ("bash -c with grep", host_with(bench, vec![hook("guard", CommandHook::new(GREP))])),
     ];
     let cx = Context::new("s1").cwd(env!("CARGO_MANIFEST_DIR"));
     let (fine, bad) = (call("cargo build && ls target"), call("cd x && rm -rf y"));
@@ -124,7 +74,7 @@ fn guards(bench: &mut Bench) {
 fn instances(bench: &mut Bench) {
     let (cx, fine) = (Context::new("s1"), call("cargo build && ls target"));
     for (name, lifetime) in [("fresh for each call", Lifetime::Call), ("kept for the session", Lifetime::Session)] {
-        let host = bench.host();
+        let host = host(bench);
         let loading = host.load_given(Source::Sdk, GUARD, Reach::Everywhere, Given::default().living(lifetime));
         bench.tokio.block_on(loading).unwrap();
         bench.case("an instance of no-rm-rf.wasm", name, async || drop(host.pre_tool_use(&fine, &cx).await));
@@ -140,9 +90,9 @@ fn nobody_asked(bench: &mut Bench) {
         hooks.collect::<Vec<_>>()
     };
     let hosts = [
-        ("no hooks", bench.host()),
-        ("20 hooks of another name", bench.host_with(of("write|edit"))),
-        ("20 hooks of another pattern", bench.host_with(of("mcp__.*__write"))),
+        ("no hooks", host(bench)),
+        ("20 hooks of another name", host_with(bench, of("write|edit"))),
+        ("20 hooks of another pattern", host_with(bench, of("mcp__.*__write"))),
     ];
     let (cx, call) = (Context::new("s1"), call("cargo build && ls target"));
     for (name, host) in &hosts {
@@ -152,7 +102,7 @@ fn nobody_asked(bench: &mut Bench) {
 
 /// What coming and going costs.
 fn coming_and_going(bench: &mut Bench) {
-    let host = bench.host();
+    let host = host(bench);
     let set = || (0..20).map(|at| hook(&format!("hook-{at}"), FunctionHook::gate("no", |_, _, _| true)));
     bench.case("a set comes and goes", "20 functions", async || {
         host.register(Source::Skill("s".to_owned()), Reach::Everywhere, set()).unwrap();
@@ -185,7 +135,6 @@ fn main() {
     nobody_asked(&mut bench);
     coming_and_going(&mut bench);
     loading(&mut bench);
-    bench.criterion.final_summary();
-    bench.side_by_side();
+    bench.finish();
     println!("\na call of a plugin includes its fresh sandbox; a `bash -c` includes its process and that of grep");
 }

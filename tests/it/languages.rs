@@ -197,6 +197,50 @@ fn a_package_is_tested_with_its_own_hooks_and_config() {
     assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
 }
 
+/// What `plugin bench` says of this plugin: few calls, since nothing here is about how fast they are.
+fn benched(plugin: &str, more: &[&str]) -> Said {
+    World::new().run(&[&["plugin", "bench", plugin, "--calls", "5"], more].concat())
+}
+
+#[test]
+fn a_plugin_is_measured_cold_and_cached_fresh_and_kept() {
+    let said = benched(&tree(GUARD), &["--json", "--input", r#"{"command": "rm -rf /"}"#]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let report = said.json();
+    let about = ["name", "event", "hook", "answer"].map(|key| report[key].as_str().unwrap());
+    assert_eq!(about, ["no-rm-rf", "PreToolUse", "no-rm-rf", "blocked"]);
+    for kind in ["fresh", "session"] {
+        assert_eq!(report[kind]["calls"], 5, "{report}");
+        let time = |key: &str| report[kind][key].as_f64().unwrap();
+        assert!(time("p50Micros") > 0.0 && time("p99Micros") >= time("p50Micros"), "{report}");
+        assert!(time("callsPerSecond") > 0.0, "{report}");
+    }
+    let loads = ["coldLoadMillis", "cachedLoadMillis"].map(|key| report[key].as_f64().unwrap());
+    assert!(loads.iter().all(|millis| *millis > 0.0), "{report}");
+    let loaded = benched(&tree(GUARD), &["-vv"]).err;
+    let (cold, cached) = loaded.split_once(": Compiler,").unwrap_or_else(|| panic!("{loaded}"));
+    assert!(!cold.contains(": Cache,") && cached.contains(": Cache,"), "{loaded}");
+    let page = benched(&tree(GUARD), &[]).out;
+    for part in
+        ["`no-rm-rf` on PreToolUse: continued", "load, from the cache", "call, fresh instance", "instance: session"]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+#[test]
+fn what_cannot_be_measured_is_a_fault_that_says_what_to_do() {
+    let refused = |more: &[&str]| {
+        let said = benched(&tree(GUARD), more);
+        assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "{}", said.err);
+        said.err
+    };
+    assert!(refused(&["Stop"]).contains("the plugin has no hook on Stop"));
+    let error = refused(&["--config", r#"{"dney": []}"#]);
+    assert!(error.contains("call 1 has no answer") && error.contains("dney") && error.contains("hint: "), "{error}");
+    assert!(refused(&["--config", "[]"]).contains("`--config`: expected a JSON object"));
+}
+
 #[test]
 fn a_new_project_has_the_plugins_name_and_is_written_into_an_empty_folder_only() {
     for (language, files) in [

@@ -1,9 +1,11 @@
 //! `tacklebox plugin`: what is done with plugins before they are hooks.
 
+mod bench;
 mod build;
 pub(super) mod inspect;
 pub(super) mod inspected;
 mod language;
+mod loaded;
 mod made;
 mod new;
 mod permission;
@@ -30,6 +32,8 @@ enum Command {
     Inspect(inspect::Args),
     /// Ask a plugin what a file of cases says, and compare its answers
     Test(test::Args),
+    /// Measure what loading and calling a plugin costs
+    Bench(bench::Args),
 }
 
 /// Does it.
@@ -39,5 +43,6 @@ pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Build(args) => build::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Test(args) => test::run(args),
+        Command::Bench(args) => bench::run(args),
     }
 }

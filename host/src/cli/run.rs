@@ -67,13 +67,13 @@ pub(super) struct Args {
 #[derive(Debug, clap::Args)]
 pub(super) struct SaidArgs {
     /// The event: PreToolUse, UserPromptSubmit, Stop, ..
-    event: Option<String>,
+    pub(super) event: Option<String>,
     /// The tool
     #[arg(long)]
-    tool: Option<String>,
+    pub(super) tool: Option<String>,
     /// The tool's arguments, or the event's payload: JSON, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "JSON")]
-    input: Option<String>,
+    pub(super) input: Option<String>,
     /// What the tool printed, or its error: text, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "TEXT")]
     output: Option<String>,

@@ -8,8 +8,9 @@ use serde_json::Value;
 use crate::diagnostic::printable;
 
 use super::super::super::style::{DIM, ERROR, HEAD, WARNING};
+use super::super::loaded::LoadedPlugin;
 use super::compare::{Difference, Side};
-use super::play::{Played, Player};
+use super::play::Played;
 
 /// As much of a text is shown before and after the first place where it is other.
 const BEFORE: usize = 40;
@@ -62,15 +63,15 @@ struct ShownDifference {
 
 impl Shown {
     /// With no case yet.
-    pub(super) fn of(file: &Path, player: &Player) -> Self {
-        let (name, version) = player.told();
+    pub(super) fn of(file: &Path, plugin: &LoadedPlugin) -> Self {
+        let (name, version) = plugin.told();
         Self {
             file: file.to_owned(),
             name: name.to_owned(),
             version: version.to_owned(),
-            size: player.size,
-            imports: player.imports.clone(),
-            load_millis: player.loading.as_secs_f64() * 1000.0,
+            size: plugin.size,
+            imports: plugin.imports.clone(),
+            load_millis: plugin.loading.as_secs_f64() * 1000.0,
             passed: 0,
             failed: 0,
             cases: Vec::new(),
