@@ -127,9 +127,9 @@ def rows():
 
 
 def imported(imports):
-    """In short: the interfaces that have functions, and WASI's packages."""
+    """In short: the interfaces that have functions, and WASI's packages, or the whole of its preview 1."""
     own = [name.split("/")[1].split("@")[0] for name in imports if name.startswith("tacklebox:")]
-    wasi = sorted({name.split("/")[0] for name in imports if name.startswith(("wasi:", "wasi_"))})
+    wasi = sorted({re.split("/|::", name)[0] for name in imports if name.startswith("wasi")})
     return ", ".join(f"`{name}`" for name in [name for name in own if name != "types"] + wasi) or "none"
 
 

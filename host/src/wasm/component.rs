@@ -122,12 +122,30 @@ pub(super) async fn compile(
     if let Some(compiled) = shelf.get(seen.digest) {
         return Ok(compiled);
     }
-    let (room, bytes, shelf, cache) = (Arc::clone(room), bytes.to_vec(), shelf.clone(), cache.cloned());
-    let compiling = tokio::task::spawn_blocking(move || {
-        let compiled = catch_unwind(AssertUnwindSafe(|| link(&room, &shelf, cache.as_ref(), &bytes, &seen)));
-        compiled.map_err(|panic| LoadError::Panicked(panicked(&*panic)))?.map(|compiled| shelf.put(Arc::new(compiled)))
-    });
-    compiling.await.map_err(|error| LoadError::Panicked(error.to_string()))?
+    let (room, shelf, cache, start) = (Arc::clone(room), shelf.clone(), cache.cloned(), Instant::now());
+    let (digest, form) = (seen.digest, Form::of(&seen.kind));
+    let looked = (Arc::clone(&room), cache.clone());
+    let kept = blocking(move || Ok(looked.1.and_then(|cache| cache.get(&looked.0.engine, digest, form)))).await?;
+    // The compiler alone wants the bytes, and to copy megabytes takes about as long as to read their code.
+    let bytes = kept.is_none().then(|| bytes.to_vec());
+    blocking(move || {
+        let (native, origin) = match kept {
+            Some(native) => (native, Origin::Cache),
+            None => (compiled(&room, form, &bytes.unwrap_or_default())?, Origin::Compiler),
+        };
+        tracing::debug!("code of {digest}: {origin:?}, {:.1?}", start.elapsed());
+        link(&room, &shelf, cache.as_ref(), (native, origin), &seen).map(|linked| shelf.put(Arc::new(linked)))
+    })
+    .await
+}
+
+/// On a thread that may block; a panic there is a failure like any other.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
+) -> Result<T, LoadError> {
+    let done = tokio::task::spawn_blocking(move || catch_unwind(AssertUnwindSafe(work))).await;
+    done.map_err(|error| LoadError::Panicked(error.to_string()))?
+        .unwrap_or_else(|panic| Err(LoadError::Panicked(panicked(&*panic))))
 }
 
 fn check(seen: &Inspection) -> Result<(), LoadError> {
@@ -153,10 +171,9 @@ fn link(
     room: &Room,
     shelf: &Shelf,
     cache: Option<&CompileCache>,
-    bytes: &[u8],
+    (native, origin): (Native, Origin),
     seen: &Inspection,
 ) -> Result<Compiled, LoadError> {
-    let (native, origin) = code(room, cache, bytes, seen)?;
     let places = places(room, &native)?;
     let program = program(room, &native, seen).map_err(|error| LoadError::WrongTypes(format!("{error:#}")))?;
     if let (Some(cache), Origin::Compiler) = (cache, origin) {
@@ -175,23 +192,9 @@ fn program(room: &Room, native: &Native, seen: &Inspection) -> wasmtime::Result<
     }
 }
 
-/// From the cache, else from the compiler. Compiled code that a plugin ships is never taken: its bytes are compiled.
-fn code(
-    room: &Room,
-    cache: Option<&CompileCache>,
-    bytes: &[u8],
-    seen: &Inspection,
-) -> Result<(Native, Origin), LoadError> {
-    let (start, digest, form) = (Instant::now(), seen.digest, Form::of(&seen.kind));
-    let (native, origin) = match cache.and_then(|cache| cache.get(&room.engine, digest, form)) {
-        Some(native) => (native, Origin::Cache),
-        None => {
-            let compiled = Native::compile(&room.engine, form, bytes);
-            (compiled.map_err(|error| LoadError::Malformed(format!("{error:#}")))?, Origin::Compiler)
-        }
-    };
-    tracing::debug!("code of {digest}: {origin:?}, {:.1?}", start.elapsed());
-    Ok((native, origin))
+/// Compiled code that a plugin ships is never taken: its bytes are compiled.
+fn compiled(room: &Room, form: Form, bytes: &[u8]) -> Result<Native, LoadError> {
+    Native::compile(&room.engine, form, bytes).map_err(|error| LoadError::Malformed(format!("{error:#}")))
 }
 
 fn places(room: &Room, native: &Native) -> Result<u32, LoadError> {

@@ -1,5 +1,7 @@
 //! From an entry that was found sound to code that runs.
 
+use std::ops::Deref;
+
 use wasmtime::component::Component;
 use wasmtime::{Engine, Module};
 
@@ -8,7 +10,7 @@ use super::entry::Artifact;
 
 /// The code in it, of the form that its key has. The engine copies it; nothing of the file is mapped.
 #[expect(unsafe_code, reason = "what was compiled before is taken as it is: the engine cannot prove machine code")]
-pub(super) fn load(engine: &Engine, artifact: &Artifact) -> wasmtime::Result<Native> {
+pub(super) fn load<B: Deref<Target = [u8]>>(engine: &Engine, artifact: &Artifact<B>) -> wasmtime::Result<Native> {
     // SAFETY: the bytes must be what `serialize` gave for code of this form, for an engine like this one. That they are
     // rests on:
     // - who wrote them: `Folder::read`, which alone makes artifacts, takes them from a regular file of this user's that

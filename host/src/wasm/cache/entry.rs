@@ -1,6 +1,7 @@
 //! An entry: what it is called, and how one sees that it is what was written.
 
 use std::hash::{Hash as _, Hasher};
+use std::ops::Deref;
 
 use sha2::{Digest as _, Sha256};
 use wasmtime::Engine;
@@ -42,12 +43,12 @@ impl Key {
 }
 
 /// Code whose entry was found sound.
-pub(super) struct Artifact {
-    entry: Vec<u8>,
+pub(super) struct Artifact<B> {
+    entry: B,
     form: Form,
 }
 
-impl Artifact {
+impl<B: Deref<Target = [u8]>> Artifact<B> {
     /// Of which form the code is.
     pub(super) fn form(&self) -> Form {
         self.form
@@ -65,7 +66,7 @@ pub(super) fn seal(key: &Key, code: &[u8]) -> Vec<u8> {
 }
 
 /// The code in an entry, if it is what was written under this key.
-pub(super) fn unseal(key: &Key, entry: Vec<u8>) -> Option<Artifact> {
+pub(super) fn unseal<B: Deref<Target = [u8]>>(key: &Key, entry: B) -> Option<Artifact<B>> {
     let sealed = entry.strip_prefix(MARK)?.split_first_chunk::<32>();
     sealed.is_some_and(|(seal, code)| *seal == digest(key, code)).then_some(Artifact { entry, form: key.form })
 }
