@@ -128,8 +128,9 @@ impl Street {
         let mut rounds = Vec::new();
         for _ in 0..self.rounds {
             let alone = self.tokio.block_on(self.undisturbed())?;
+            let beside_a_thread = beside_a_thread(|| self.tokio.block_on(self.undisturbed()))?;
             let (beside, guest) = self.tokio.block_on(self.disturbed(&guest))?;
-            rounds.push(Round { alone, beside, guest });
+            rounds.push(Round { alone, beside_a_thread, beside, guest });
         }
         self.tokio.block_on(guest.moves_out());
         Ok(Measured::of(trial.name(), &rounds, trial.limit()))
@@ -149,6 +150,21 @@ impl Street {
         let rough = rough.await.unwrap()?;
         Ok((beside?, rough))
     }
+}
+
+/// Does it while a thread counts, which takes a processor and nothing else.
+fn beside_a_thread<T>(work: impl FnOnce() -> T) -> T {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        let done = work();
+        over.store(true, Ordering::Relaxed);
+        done
+    })
 }
 
 /// Asks the guard a thousand times, and looks at each answer.
