@@ -124,8 +124,13 @@ pub(super) async fn compile(
     }
     let (room, shelf, cache, start) = (Arc::clone(room), shelf.clone(), cache.cloned(), Instant::now());
     let (digest, form) = (seen.digest, Form::of(&seen.kind));
-    let looked = (Arc::clone(&room), cache.clone());
-    let kept = blocking(move || Ok(looked.1.and_then(|cache| cache.get(&looked.0.engine, digest, form)))).await?;
+    let kept = match cache.clone() {
+        Some(cache) => {
+            let engine = room.engine.clone();
+            blocking(move || Ok(cache.get(&engine, digest, form))).await?
+        }
+        None => None,
+    };
     // The compiler alone wants the bytes, and to copy megabytes takes about as long as to read their code.
     let bytes = kept.is_none().then(|| bytes.to_vec());
     blocking(move || {

@@ -87,7 +87,7 @@ async fn bench(args: Args) -> anyhow::Result<Exit> {
         false => Some(calls(&plugin, &living(&spec, Lifetime::Session), &happening, args.calls).await?.1),
         true => None,
     };
-    let figures = Figures::new(&args.file, &plugin, &spec, cold, fresh).kept(kept).with(doubts);
+    let figures = Figures::new(&plugin, &spec, cold, fresh).kept(kept).with(doubts);
     match args.json {
         true => out::json(&figures)?,
         false => out::person(&figures.page())?,

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use crate::ask::{Ask, Asked, Lease};
 use crate::diagnostic::printable;
 use crate::event::{Context, Event, EventName, Object};
@@ -18,6 +20,7 @@ use crate::surroundings::Surroundings;
 use crate::wasm::{Kind, Owner, Plugins};
 
 use super::super::fault::Fault;
+use super::super::style::{DIM, HEAD};
 use super::super::{conduct, host};
 use super::inspected::Inspected;
 
@@ -29,10 +32,19 @@ pub(super) struct LoadedPlugin {
     is_command: bool,
     /// How long it took to load, compiling included.
     pub(super) loading: Duration,
-    /// Its size, in bytes.
-    pub(super) size: usize,
+    size: usize,
     /// What it imports.
     pub(super) imports: Vec<String>,
+}
+
+/// Which plugin is spoken of.
+#[derive(Debug, Serialize)]
+pub(super) struct About {
+    file: PathBuf,
+    name: String,
+    version: String,
+    /// Of the component, in bytes.
+    pub(super) size: usize,
 }
 
 /// What happens, as far as it does not differ between hooks.
@@ -74,8 +86,14 @@ impl LoadedPlugin {
         self.code.info()
     }
 
+    /// What is said of it before anything else.
+    pub(super) fn about(&self) -> About {
+        let (name, version) = self.told();
+        About { file: self.path.clone(), name: name.to_owned(), version: version.to_owned(), size: self.size }
+    }
+
     /// Its name and version, by itself; those of a command by its `plugin.json`.
-    pub(super) fn told(&self) -> (&str, &str) {
+    fn told(&self) -> (&str, &str) {
         match &self.manifest {
             Manifest { name, version, .. } if self.is_command => {
                 (name.as_ref().map_or("", PluginName::as_str), version.as_deref().unwrap_or_default())
@@ -180,6 +198,17 @@ impl LoadedPlugin {
     }
 }
 
+impl About {
+    /// Its head line: the file, and behind it what it says of itself, which of a command may be nothing, and `more`.
+    pub(super) fn line(&self, more: String) -> String {
+        let file = printable(&self.file.display().to_string());
+        let told = [&self.name, &self.version].into_iter().filter(|word| !word.is_empty());
+        let told = told.map(|word| printable(word)).collect::<Vec<_>>().join(" ");
+        let about = [told, more].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        format!("{HEAD}{file}{HEAD:#}  {DIM}{about}{DIM:#}\n")
+    }
+}
+
 /// A command has nowhere to say which hooks it has and which config, but in the package that it is the component of.
 fn looked_at(path: &Path) -> anyhow::Result<Inspected> {
     let alone = Inspected::at(path)?;
@@ -202,4 +231,25 @@ fn commands(event: &Event) -> Option<Commands> {
     let tools = ToolTable::default();
     let command = tools.command(event.tool.as_str(), &event.input).filter(|_| event.name.class().tool)?;
     Some(Commands::parse(command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_nothing_of_itself_has_a_head_line_all_the_same() {
+        let about = |name: &str, version: &str| About {
+            file: "a\nb.wasm".into(),
+            name: name.to_owned(),
+            version: version.to_owned(),
+            size: 1,
+        };
+        let line = |about: About| about.line("1 KiB".to_owned());
+        assert!(line(about("", "")).contains("1 KiB") && !line(about("", "")).contains(','));
+        assert!(line(about("guard", "")).contains("guard, 1 KiB"));
+        assert!(
+            line(about("guard", "0.1")).contains("guard 0.1, 1 KiB") && line(about("", "")).contains("a\\u{a}b.wasm")
+        );
+    }
 }

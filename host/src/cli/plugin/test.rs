@@ -60,7 +60,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<Exit> {
 
 async fn test(args: Args, cases: CaseFile) -> anyhow::Result<Exit> {
     let player = Player::load(&args.file).await?;
-    let mut shown = Shown::of(&args.file, &player.plugin);
+    let mut shown = Shown::of(&player.plugin);
     for case in cases.cases {
         shown.add(player.play(case).await?);
     }

@@ -1,6 +1,5 @@
 //! What was measured of a plugin: for a person a few lines, for a program one JSON value.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -10,18 +9,14 @@ use crate::hook::HookSpec;
 use crate::report::Word;
 
 use super::super::super::out;
-use super::super::super::style::{DIM, HEAD};
-use super::super::loaded::LoadedPlugin;
+use super::super::loaded::{About, LoadedPlugin};
 
 /// All of it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Figures {
-    file: PathBuf,
-    name: String,
-    version: String,
-    /// Of the component, in bytes.
-    size: usize,
+    #[serde(flatten)]
+    about: About,
     event: String,
     hook: String,
     /// What it answered last.
@@ -78,19 +73,9 @@ impl Calls {
 
 impl Figures {
     /// Of this plugin, with no calls yet but those in fresh instances, whose last answer is `word`.
-    pub(super) fn new(
-        file: &Path,
-        plugin: &LoadedPlugin,
-        spec: &HookSpec,
-        cold: Duration,
-        (word, fresh): (Word, Calls),
-    ) -> Self {
-        let (name, version) = plugin.told();
+    pub(super) fn new(plugin: &LoadedPlugin, spec: &HookSpec, cold: Duration, (word, fresh): (Word, Calls)) -> Self {
         Self {
-            file: file.to_owned(),
-            name: name.to_owned(),
-            version: version.to_owned(),
-            size: plugin.size,
+            about: plugin.about(),
             event: spec.event.to_string(),
             hook: spec.told_name().to_owned(),
             answer: word.as_str(),
@@ -114,10 +99,9 @@ impl Figures {
 
     /// For a person.
     pub(super) fn page(&self) -> String {
-        let about = printable(&format!("{} {}, {} KiB", self.name, self.version, self.size.div_ceil(1024)));
-        let file = printable(&self.file.display().to_string());
         let asked = printable(&format!("`{}` on {}: {}", self.hook, self.event, self.answer));
-        let mut page = format!("{HEAD}{file}{HEAD:#}  {DIM}{about}{DIM:#}\n{asked}\n\n");
+        let head = self.about.line(format!("{} KiB", self.about.size.div_ceil(1024)));
+        let mut page = format!("{head}{asked}\n\n");
         let load = |name: &str, millis: f64| vec![name.to_owned(), short(millis * 1000.0)];
         page.push_str(&out::table(
             &[load("load, compiled", self.cold_load_millis), load("load, from the cache", self.cached_load_millis)],

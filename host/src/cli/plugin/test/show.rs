@@ -1,14 +1,12 @@
 //! What came of a file of cases: for a person what is other at a glance, for a program one JSON value.
 
-use std::path::{Path, PathBuf};
-
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::diagnostic::printable;
 
 use super::super::super::style::{DIM, ERROR, HEAD, WARNING};
-use super::super::loaded::LoadedPlugin;
+use super::super::loaded::{About, LoadedPlugin};
 use super::compare::{Difference, Side};
 use super::play::Played;
 
@@ -23,10 +21,8 @@ const MOST_LINES: usize = 24;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Shown {
-    file: PathBuf,
-    name: String,
-    version: String,
-    size: usize,
+    #[serde(flatten)]
+    about: About,
     imports: Vec<String>,
     load_millis: f64,
     passed: usize,
@@ -63,13 +59,9 @@ struct ShownDifference {
 
 impl Shown {
     /// With no case yet.
-    pub(super) fn of(file: &Path, plugin: &LoadedPlugin) -> Self {
-        let (name, version) = plugin.told();
+    pub(super) fn of(plugin: &LoadedPlugin) -> Self {
         Self {
-            file: file.to_owned(),
-            name: name.to_owned(),
-            version: version.to_owned(),
-            size: plugin.size,
+            about: plugin.about(),
             imports: plugin.imports.clone(),
             load_millis: plugin.loading.as_secs_f64() * 1000.0,
             passed: 0,
@@ -96,14 +88,7 @@ impl Shown {
 
     /// For a person.
     pub(super) fn page(&self) -> String {
-        let file = printable(&self.file.display().to_string());
-        let about = [self.name.as_str(), &self.version].into_iter().filter(|word| !word.is_empty()).map(printable);
-        let loaded = format!("loaded in {:.0} ms", self.load_millis);
-        let about = match about.collect::<Vec<_>>().join(" ") {
-            nothing if nothing.is_empty() => loaded,
-            about => format!("{about}, {loaded}"),
-        };
-        let mut page = format!("{HEAD}{file}{HEAD:#}  {DIM}{about}{DIM:#}\n");
+        let mut page = self.about.line(format!("loaded in {:.0} ms", self.load_millis));
         for case in &self.cases {
             case.write(&mut page);
         }
