@@ -6,9 +6,10 @@
 //! is compiled once more; no failure of the cache is a failure of the plugin.
 //!
 //! - `entry`: the name and the form of an entry; `folder`: the files, and whom they must belong to
-//! - `code`: from an entry to code, the one unsafe place; `sweep`: what is dropped, and when
+//! - `copied`: what an entry is copied to; `code`: from there to code, the one unsafe place; `sweep`: what is dropped, and when
 
 mod code;
+mod copied;
 mod entry;
 mod folder;
 mod sweep;

@@ -144,6 +144,8 @@ fn settings() -> Config {
         .concurrency_support(false)
         .max_wasm_stack(STACK)
         .cranelift_opt_level(OptLevel::Speed)
+        // Backtraces name functions, not places in them: a tenth less code to keep and to load.
+        .generate_address_map(false)
         // What compilers for plugins do not emit is not there to be attacked. Several memories in one module stay: the engine's
         // own adapters between the parts of a component are made with them.
         .wasm_memory64(false)

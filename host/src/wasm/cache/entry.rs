@@ -1,18 +1,21 @@
 //! An entry: what it is called, and how one sees that it is what was written.
 
 use std::hash::{Hash as _, Hasher};
-use std::ops::Deref;
+use std::io::{self, Read};
 
 use sha2::{Digest as _, Sha256};
 use wasmtime::Engine;
 
 use super::super::native::Form;
+use super::copied::{Copied, Copying};
 use crate::plugin::Digest;
 
 /// How an entry begins: the form of what follows, which is a SHA-256 and the code.
 const MARK: &[u8; 16] = b"tacklebox-code-1";
 /// How many bytes stand before the code.
 const HEAD: usize = MARK.len() + 32;
+/// How many bytes are read, hashed and copied at once: they are still at hand from one to the next.
+const AT_ONCE: usize = 128 << 10;
 /// How an entry's name ends.
 const END: &str = ".code";
 /// How the name of a file begins that is not whole yet.
@@ -43,20 +46,26 @@ impl Key {
 }
 
 /// Code whose entry was found sound.
-pub(super) struct Artifact<B> {
-    entry: B,
+pub(super) struct Artifact {
+    code: Copied,
     form: Form,
 }
 
-impl<B: Deref<Target = [u8]>> Artifact<B> {
+impl Artifact {
+    /// One whose soundness nobody looked at.
+    #[cfg(test)]
+    pub(super) fn of(form: Form, code: Copied) -> Self {
+        Self { code, form }
+    }
+
     /// Of which form the code is.
     pub(super) fn form(&self) -> Form {
         self.form
     }
 
     /// The code.
-    pub(super) fn code(&self) -> &[u8] {
-        &self.entry[HEAD..]
+    pub(super) fn code(&self) -> &Copied {
+        &self.code
     }
 }
 
@@ -65,15 +74,43 @@ pub(super) fn seal(key: &Key, code: &[u8]) -> Vec<u8> {
     [MARK, digest(key, code).as_slice(), code].concat()
 }
 
-/// The code in an entry, if it is what was written under this key.
-pub(super) fn unseal<B: Deref<Target = [u8]>>(key: &Key, entry: B) -> Option<Artifact<B>> {
-    let sealed = entry.strip_prefix(MARK)?.split_first_chunk::<32>();
-    sealed.is_some_and(|(seal, code)| *seal == digest(key, code)).then_some(Artifact { entry, form: key.form })
+/// Copies the code of an entry, if it is what was written under this key: what is hashed are the bytes that are
+/// copied, and no others.
+///
+/// # Errors
+///
+/// Where the entry cannot be read, or the copy not be written.
+pub(super) fn unseal(key: &Key, mut entry: impl Read, mut copying: Copying) -> io::Result<Option<Artifact>> {
+    let mut head = [0; HEAD];
+    match entry.read_exact(&mut head) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    let (mut hasher, mut some) = (hasher(key), vec![0; AT_ONCE]);
+    loop {
+        let read = match entry.read(&mut some) {
+            Ok(0) => break,
+            Ok(read) => &some[..read],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        hasher.update(read);
+        copying.add(read)?;
+    }
+    let sound = head.strip_prefix(MARK).is_some_and(|seal| *seal == *hasher.finalize());
+    if !sound {
+        return Ok(None);
+    }
+    Ok(Some(Artifact { code: copying.finish()?, form: key.form }))
 }
 
 /// Over the key as well, so that an entry under another name is none.
 fn digest(key: &Key, code: &[u8]) -> [u8; 32] {
-    Sha256::new().chain_update(&key.name).chain_update([0]).chain_update(code).finalize().into()
+    hasher(key).chain_update(code).finalize().into()
+}
+
+fn hasher(key: &Key) -> Sha256 {
+    Sha256::new().chain_update(&key.name).chain_update([0])
 }
 
 /// A name for a file that is not whole yet.
@@ -117,10 +154,18 @@ mod tests {
         Key::of(&Engine::default(), Digest::of(b"component"), Form::Component)
     }
 
+    fn unsealed(key: &Key, entry: &[u8]) -> Option<Vec<u8>> {
+        match unseal(key, entry, Copying::Memory(Vec::new())).unwrap()?.code {
+            Copied::Memory(code) => Some(code),
+            Copied::File(_) => panic!("it was to be copied to memory"),
+        }
+    }
+
     #[test]
     fn an_entry_gives_back_what_was_written() {
-        let artifact = unseal(&key(), seal(&key(), b"code")).unwrap();
-        assert_eq!(artifact.code(), b"code");
+        for code in [b"code".to_vec(), Vec::new(), vec![7; 3 * AT_ONCE + 1]] {
+            assert_eq!(unsealed(&key(), &seal(&key(), &code)), Some(code));
+        }
     }
 
     #[test]
@@ -129,7 +174,7 @@ mod tests {
         for bit in 0..entry.len() * 8 {
             let mut damaged = entry.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            assert!(unseal(&key(), damaged).is_none(), "bit {bit}");
+            assert!(unsealed(&key(), &damaged).is_none(), "bit {bit}");
         }
     }
 
@@ -137,10 +182,10 @@ mod tests {
     fn an_entry_of_another_length_or_key_is_none() {
         let entry = seal(&key(), b"code");
         for length in 0..entry.len() {
-            assert!(unseal(&key(), entry[..length].to_vec()).is_none(), "{length}");
+            assert!(unsealed(&key(), &entry[..length]).is_none(), "{length}");
         }
-        assert!(unseal(&key(), [&entry[..], b"x"].concat()).is_none());
-        assert!(unseal(&Key::of(&Engine::default(), Digest::of(b"other"), Form::Component), entry).is_none());
+        assert!(unsealed(&key(), &[&entry[..], b"x"].concat()).is_none());
+        assert!(unsealed(&Key::of(&Engine::default(), Digest::of(b"other"), Form::Component), &entry).is_none());
     }
 
     #[test]
@@ -154,7 +199,7 @@ mod tests {
     fn a_core_module_is_another_key_and_its_entry_no_component() {
         let module = Key::of(&Engine::default(), Digest::of(b"component"), Form::Module);
         assert_ne!(module.name, key().name);
-        assert!(unseal(&key(), seal(&module, b"code")).is_none());
+        assert!(unsealed(&key(), &seal(&module, b"code")).is_none());
     }
 
     #[test]

@@ -9,10 +9,10 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use memmap2::{MmapMut, MmapOptions};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fchmod, open, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
+use super::copied::Copying;
 use super::entry::{self, Artifact, Key};
 use super::{MOST_KEPT, sweep};
 
@@ -79,7 +79,7 @@ impl Folder {
     }
 
     /// The code under this key, and from now on used at `now`.
-    pub(super) fn read(&self, key: &Key, now: SystemTime) -> Result<Option<Artifact<MmapMut>>, Refused> {
+    pub(super) fn read(&self, key: &Key, now: SystemTime) -> Result<Option<Artifact>, Refused> {
         // Not to wait for a pipe that somebody laid there.
         let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(&self.folder, key.name(), how, Mode::empty()) {
@@ -88,9 +88,8 @@ impl Folder {
             Err(error) => return Err(error.into()),
         };
         let length = self.check(&file)?;
-        let mut entry = memory(usize::try_from(length).map_err(|_| Refused::Large(length))?)?;
-        (&file).read_exact(&mut entry)?;
-        let artifact = entry::unseal(key, entry).ok_or(Refused::Damaged)?;
+        let unsealed = entry::unseal(key, (&file).take(MOST_KEPT), Copying::of_size(length))?;
+        let artifact = unsealed.ok_or(Refused::Damaged)?;
         used(&file, now);
         Ok(Some(artifact))
     }
@@ -182,11 +181,6 @@ fn used(file: &File, now: SystemTime) {
     if before.is_ok_and(|before| now.duration_since(before).is_ok_and(|age| age > USED)) {
         let _ = file.set_modified(now);
     }
-}
-
-/// Memory of our own for an entry, made in one go: to have the system add page by page costs more than to read what comes there.
-fn memory(length: usize) -> io::Result<MmapMut> {
-    MmapOptions::new().len(length).populate().map_anon()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The compile cache: what is taken from it, what is not, and that a plugin is loaded in any case.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::asking::{Asking, ECHO, PASS, guest, load, object, plugins};
+use super::asking::{Asking, ECHO, PASS, guest, guest_with, load, object, plugins};
 use crate::outcome::{Cause, Outcome};
 use crate::plugin::Code;
 use crate::wasm::component::{self, Origin};
@@ -158,6 +158,40 @@ async fn a_damaged_entry_is_compiled_once_more() {
         assert_eq!(kept.origin().await, Origin::Compiler, "damage {at}");
         assert_eq!(kept.origin().await, Origin::Cache, "damage {at}");
     }
+}
+
+/// One whose code is large enough not to be copied to ordinary memory.
+fn large() -> Kept {
+    let data = "large ".repeat(300_000);
+    Kept { guest: guest_with(&format!(r#"(data "{data}")"#), ECHO), ..Kept::new() }
+}
+
+#[tokio::test]
+async fn large_code_is_taken_from_the_cache_like_any_other() {
+    let kept = large();
+    assert_eq!(kept.origin().await, Origin::Compiler);
+    assert_eq!(kept.origin().await, Origin::Cache);
+    let mut damaged = fs::read(kept.entry()).unwrap();
+    assert!(damaged.len() > 1 << 20);
+    *damaged.last_mut().unwrap() ^= 1;
+    kept.replace(&damaged);
+    assert_eq!(kept.origin().await, Origin::Compiler);
+    assert_eq!(kept.origin().await, Origin::Cache);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn large_code_is_mapped_from_a_copy_and_not_from_the_cache() {
+    let kept = large();
+    assert_eq!(kept.origin().await, Origin::Compiler);
+    let code = load(&kept.host(), &kept.guest).await;
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    assert!(maps.contains("/memfd:tacklebox-code"), "{maps}");
+    assert!(!maps.contains(kept.folder().to_str().unwrap()), "{maps}");
+    // Whatever becomes of the entry.
+    set_mode(&kept.entry(), 0o600);
+    File::options().write(true).open(kept.entry()).unwrap().set_len(0).unwrap();
+    answers(&*code).await;
 }
 
 #[tokio::test]
