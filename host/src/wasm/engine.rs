@@ -24,6 +24,9 @@ const QUEUE: usize = 256;
 const KEPT_MEMORY: usize = 2 << 20;
 /// The same for a table.
 const KEPT_TABLE: usize = 64 << 10;
+/// How many places that nobody uses are kept like that for the plugin they were used by; beyond, whoever comes next takes the
+/// one that rests longest. With all of them, 128 MiB would be held for plugins that are gone.
+const WARM: u32 = 16;
 /// The host's own structures for one instance, in bytes; components of script engines need more than the usual 1 MiB.
 const INSTANCE_SIZE: usize = 4 << 20;
 
@@ -124,7 +127,7 @@ fn pooled(places: u32) -> wasmtime::Result<Engine> {
         .max_tables_per_module(MOST_TABLES)
         .max_component_instance_size(INSTANCE_SIZE)
         .max_core_instance_size(INSTANCE_SIZE)
-        .max_unused_warm_slots(places)
+        .max_unused_warm_slots(WARM)
         .linear_memory_keep_resident(KEPT_MEMORY)
         .table_keep_resident(KEPT_TABLE)
         .pagemap_scan(Enabled::Auto);
