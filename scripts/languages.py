@@ -29,7 +29,7 @@ TITLES = {"assemblyscript": "AssemblyScript", "c": "C", "go": "Go", "rust": "Rus
 COMPONENT, COMMAND = "component", "command"
 
 # Their components ask for nothing beside the interface.
-WITHOUT_WASI = {"c", "cpp", "go", "rust", "zig"}
+WITHOUT_WASI = {"assemblyscript", "c", "cpp", "go", "rust", "zig"}
 # So much may a size differ from the table's.
 SLACK = 0.1
 

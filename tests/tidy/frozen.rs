@@ -11,10 +11,11 @@ use crate::{assert_broken, assert_clean};
 const INTERFACES: [(&str, &str); 1] =
     [("wit/v0.1/hooks.wit", "4588689a408d0dee8c72fd4a131cf0257f627ebd89f6d1750c9fabbc513d777c")];
 
-/// The interface that the bindings are generated from, and where they are.
-const BOUND: (&str, [&str; 3]) = (
+/// The interface that the bindings are made from, and where they are.
+const BOUND: (&str, [&str; 4]) = (
     "tacklebox:hooks/callback@0.1.0#run",
     [
+        "guest-sdk/assemblyscript/sdk/exports.mjs",
         "guest-sdk/c/sdk/plugin.c",
         "guest-sdk/go/sdk/bindings/wit_exports/wit_exports.go",
         "guest-sdk/rust/src/bindings.rs",

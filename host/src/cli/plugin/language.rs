@@ -3,6 +3,7 @@
 //! A language is a variant, a file here, and `guest-sdk/<language>`. A WASI command in it is a row of its own, and a file below
 //! `command`.
 
+mod assemblyscript;
 mod c;
 mod command;
 mod cpp;
@@ -104,8 +105,8 @@ const NAMES: [(Language, &[&str]); 9] = [
 pub(super) struct Project {
     pub(super) language: Language,
     pub(super) shape: Shape,
-    /// The file that every project of this kind has.
-    mark: &'static str,
+    /// The files that every project of this kind has, the author's own first; none of another kind has all of them.
+    marks: &'static [&'static str],
     template: &'static [Template],
     /// Makes [`COMPONENT`] of the project.
     build: fn(&Workshop) -> anyhow::Result<()>,
@@ -114,23 +115,29 @@ pub(super) struct Project {
 impl Project {
     const fn typed(
         language: Language,
-        mark: &'static str,
+        marks: &'static [&'static str],
         template: &'static [Template],
         build: fn(&Workshop) -> anyhow::Result<()>,
     ) -> Self {
-        Self { language, shape: Shape::Typed, mark, template, build }
+        Self { language, shape: Shape::Typed, marks, template, build }
     }
 }
 
-const TYPED: [Project; 8] = [
-    Project::typed(Language::Rust, "src/lib.rs", rust::TEMPLATE, rust::build),
-    Project::typed(Language::C, "hook.c", c::TEMPLATE, c::build),
-    Project::typed(Language::Cpp, "hook.cpp", cpp::TEMPLATE, cpp::build),
-    Project::typed(Language::Zig, "hook.zig", zig::TEMPLATE, zig::build),
-    Project::typed(Language::Go, "hook.go", go::TEMPLATE, go::build),
-    Project::typed(Language::JavaScript, "hook.js", javascript::TEMPLATE, javascript::build),
-    Project::typed(Language::TypeScript, "hook.ts", typescript::TEMPLATE, typescript::build),
-    Project::typed(Language::Python, "hook.py", python::TEMPLATE, python::build),
+const TYPED: [Project; 9] = [
+    Project::typed(Language::Rust, &["src/lib.rs"], rust::TEMPLATE, rust::build),
+    Project::typed(Language::C, &["hook.c"], c::TEMPLATE, c::build),
+    Project::typed(Language::Cpp, &["hook.cpp"], cpp::TEMPLATE, cpp::build),
+    Project::typed(Language::Zig, &["hook.zig"], zig::TEMPLATE, zig::build),
+    Project::typed(Language::Go, &["hook.go"], go::TEMPLATE, go::build),
+    Project::typed(Language::JavaScript, &["hook.js"], javascript::TEMPLATE, javascript::build),
+    Project::typed(Language::TypeScript, &["hook.ts", "sdk/tacklebox.js"], typescript::TEMPLATE, typescript::build),
+    Project::typed(Language::Python, &["hook.py"], python::TEMPLATE, python::build),
+    Project::typed(
+        Language::AssemblyScript,
+        &["hook.ts", "sdk/exports.ts"],
+        assemblyscript::TEMPLATE,
+        assemblyscript::build,
+    ),
 ];
 
 /// Every kind of project, the typed ones first.
@@ -186,40 +193,30 @@ impl Project {
     ///
     /// # Errors
     ///
-    /// Where the language has none of this shape; the hint says what there is instead.
+    /// Where the language has no WASI command; the hint says what there is instead, since it has a typed kind.
     pub(super) fn new(language: Language, shape: Shape) -> anyhow::Result<Self> {
         if let Some(project) = projects().find(|project| (project.language, project.shape) == (language, shape)) {
             return Ok(*project);
         }
-        let name = language.name();
-        let (message, hint) = match shape {
-            Shape::Typed => (
-                format!("there is no typed template for `{name}`, since nothing generates its bindings"),
-                "`--command` writes a WASI command in it, which needs none".to_owned(),
-            ),
-            Shape::Command => (
-                format!("there is no template of a WASI command for `{name}`"),
-                format!(
-                    "without `--command` it has a typed one; commands are written in {}",
-                    listed_with(Shape::Command)
-                ),
-            ),
-        };
+        let message = format!("there is no template of a WASI command for `{}`", language.name());
+        let hint = format!("without `--command` it has a typed one; commands are written in {}", listed_with(shape));
         Err(Fault::new(message, hint).into())
     }
 
     /// What the project in this folder is, by its files; in a language that is given, its typed kind where they do not tell.
     pub(super) fn of_folder(folder: &Path, language: Option<Language>) -> anyhow::Result<Self> {
         let asked = |project: &&Project| language.is_none_or(|language| project.language == language);
-        let found: Vec<_> = projects().filter(asked).filter(|project| folder.join(project.mark).is_file()).collect();
+        let marked = |project: &&Project| project.marks.iter().all(|mark| folder.join(mark).is_file());
+        let found: Vec<_> = projects().filter(asked).filter(marked).collect();
         let place = printable(&folder.display().to_string());
         let otherwise = projects().find(|project| language == Some(project.language));
         match (found.as_slice(), otherwise) {
             ([project], _) => Ok(**project),
             (_, Some(project)) => Ok(*project),
             ([], None) => {
-                let marks: Vec<_> =
-                    projects().map(|project| format!("{} ({})", project.mark, project.title())).collect();
+                let marks: Vec<_> = projects()
+                    .map(|project| format!("{} ({})", project.marks.join(" and "), project.title()))
+                    .collect();
                 let hint = format!("it would have one of {}", marks.join(", "));
                 Err(Fault::new(format!("{place}: not a project that this program can build"), hint).into())
             }
@@ -282,10 +279,10 @@ mod tests {
     }
 
     #[test]
-    fn every_language_has_a_template_and_no_name_means_two() {
+    fn every_language_has_a_typed_template_and_no_name_means_two() {
         let names: Vec<_> = NAMES.iter().flat_map(|(_, names)| *names).collect();
         for (language, own) in NAMES {
-            assert!(language.has(Shape::Typed) || language.has(Shape::Command), "{own:?}");
+            assert!(language.has(Shape::Typed), "{own:?}");
             assert_eq!(language.name(), own[0]);
             for name in own {
                 assert_eq!(Language::named(&name.to_uppercase()).unwrap(), language);
@@ -298,8 +295,8 @@ mod tests {
     fn every_template_has_its_mark_its_cases_and_a_readme_and_names_the_plugin() {
         for project in projects() {
             let files: Vec<_> = project.files().collect();
-            for path in [project.mark, "cases.json", "README.md", ".gitignore"] {
-                assert_eq!(files.iter().filter(|file| file.path == path).count(), 1, "{}: {path}", project.title());
+            for path in project.marks.iter().chain(&["cases.json", "README.md", ".gitignore"]) {
+                assert_eq!(files.iter().filter(|file| file.path == *path).count(), 1, "{}: {path}", project.title());
             }
             let names = |file: &&&Template| match file.content {
                 Content::Text(text) => text.contains(PLACEHOLDER),
@@ -336,7 +333,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let of = |language| Project::of_folder(folder.path(), language);
         assert!(said(of(None)).contains("src/lib.rs (rust), hook.c (c)"));
-        assert_eq!(of(Some(Language::AssemblyScript)).unwrap().title(), "assemblyscript, a WASI command");
+        assert_eq!(of(Some(Language::AssemblyScript)).unwrap().title(), "assemblyscript");
         for file in ["hook.c", "command.c"] {
             touch(folder.path(), file);
         }
@@ -348,9 +345,22 @@ mod tests {
     }
 
     #[test]
-    fn a_language_without_this_shape_says_what_there_is_instead() {
-        let typed = said(Project::new(Language::AssemblyScript, Shape::Typed));
-        assert!(typed.contains("no typed template for `assemblyscript`") && typed.contains("`--command`"), "{typed}");
+    fn two_languages_with_one_name_for_the_authors_file_are_told_apart_by_their_helpers() {
+        let folder = tempfile::tempdir().unwrap();
+        let title = || Project::of_folder(folder.path(), None).map(|project| project.title());
+        touch(folder.path(), "hook.ts");
+        let both = said(title());
+        for part in ["hook.ts and sdk/tacklebox.js (typescript)", "hook.ts and sdk/exports.ts (assemblyscript)"] {
+            assert!(both.contains(part), "{both}");
+        }
+        touch(folder.path(), "sdk/exports.ts");
+        assert_eq!(title().unwrap(), "assemblyscript");
+        touch(folder.path(), "sdk/tacklebox.js");
+        assert!(said(title()).contains("could be a project in typescript or assemblyscript"));
+    }
+
+    #[test]
+    fn a_language_without_commands_says_what_there_is_instead() {
         for language in [Language::Cpp, Language::JavaScript, Language::TypeScript, Language::Python] {
             let command = said(Project::new(language, Shape::Command));
             assert!(command.contains("without `--command` it has a typed one"), "{command}");
