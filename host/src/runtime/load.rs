@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::bus::Record;
 use crate::diagnostic::{Diagnostic, printable};
 use crate::hook::{HookKind, HookSpec};
-use crate::id::{Generation, HookName, Reading, Revision, SessionId};
+use crate::id::{Generation, HookName, Reading, Revision};
+use crate::life::SessionLife;
 use crate::permission::Permissions;
 use crate::plugin::{Code, Digest, Given};
 use crate::registry::{Applied, Change, Disabled, Dropped, Hook, NewHook, Waiting};
@@ -189,7 +190,7 @@ impl Loading {
         }
     }
 
-    pub(super) fn end_session(&self, session: &SessionId) {
+    pub(super) fn end_session(&self, session: &SessionLife) {
         self.sandbox.end_session(session);
     }
 
