@@ -122,6 +122,12 @@ pub enum LoadError {
         /// The file or folder.
         path: PathBuf,
     },
+    /// The ration of what is read of a project was used up.
+    #[error("{}: not read, since the files that the project names are larger than 256 MiB together", shown(path))]
+    TooMuch {
+        /// The file.
+        path: PathBuf,
+    },
     /// A hook of kind callback was registered from code.
     #[error("hook `{}` is a callback: load its plugin instead of registering it", printable(hook.as_str()))]
     CallbackFromCode {
