@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::event::EventName;
 use crate::hook::HookSpec;
-use crate::id::{Generation, HookName, SessionId};
+use crate::id::{Generation, HookName};
+use crate::life::SessionLife;
 use crate::outcome::{Cause, Ending, Outcome};
 use crate::plugin::Digest;
 use crate::registry::Hook;
@@ -20,7 +21,7 @@ use crate::trust::Seal;
 /// How often in a row a hook fails before it is set aside.
 pub const MOST_FAILURES: u32 = 5;
 
-type Key = (SessionId, Source, EventName, HookName);
+type Key = (SessionLife, Source, EventName, HookName);
 
 /// The hooks that failed when they were last asked, and those that are set aside.
 #[derive(Debug, Default)]
@@ -65,7 +66,7 @@ impl Then {
 
 impl AsideSet {
     /// Whether `hook` is set aside in `session`.
-    pub fn holds(&self, hook: &Hook, session: &SessionId) -> bool {
+    pub fn holds(&self, hook: &Hook, session: &SessionLife) -> bool {
         if !may_be_set_aside(&hook.spec.event) {
             return false;
         }
@@ -75,9 +76,9 @@ impl AsideSet {
     }
 
     /// Notes how an asking of `hook` ended.
-    pub fn note(&self, hook: &Hook, session: &SessionId, outcome: &Outcome) -> Standing {
+    pub fn note(&self, hook: &Hook, session: &SessionLife, outcome: &Outcome) -> Standing {
         // What was taken from it says nothing of the hook.
-        let taken = matches!(outcome, Outcome::NoAnswer(Cause::Cancelled | Cause::OverBudget(_)));
+        let taken = matches!(outcome, Outcome::NoAnswer(Cause::Cancelled | Cause::OverBudget(_) | Cause::SessionEnded));
         if taken || !may_be_set_aside(&hook.spec.event) {
             return Standing::Asked;
         }
@@ -87,7 +88,7 @@ impl AsideSet {
         }
     }
 
-    fn answered(&self, hook: &Hook, session: &SessionId) -> Standing {
+    fn answered(&self, hook: &Hook, session: &SessionLife) -> Standing {
         let mut rows = self.rows();
         if !rows.is_empty() {
             let key = key(hook, session);
@@ -99,8 +100,11 @@ impl AsideSet {
         Standing::Asked
     }
 
-    fn failed(&self, hook: &Hook, session: &SessionId) -> Standing {
+    fn failed(&self, hook: &Hook, session: &SessionLife) -> Standing {
         let mut rows = self.rows();
+        if session.has_ended() {
+            return Standing::Asked;
+        }
         let new = || Row { then: Then::of(hook), generation: hook.generation, failures: 0 };
         let row = rows.entry(key(hook, session)).or_insert_with(new);
         if row.generation > hook.generation {
@@ -116,7 +120,7 @@ impl AsideSet {
     }
 
     /// Forgets a session that has ended.
-    pub fn end_session(&self, session: &SessionId) {
+    pub fn end_session(&self, session: &SessionLife) {
         self.rows().retain(|(of, ..), _| of != session);
     }
 
@@ -141,7 +145,7 @@ impl Row {
     }
 }
 
-fn key(hook: &Hook, session: &SessionId) -> Key {
+fn key(hook: &Hook, session: &SessionLife) -> Key {
     (session.clone(), hook.source.clone(), hook.spec.event.clone(), hook.spec.name.clone())
 }
 
@@ -194,6 +198,17 @@ mod tests {
         assert!(set.holds(&hook, &"a".into()) && !set.holds(&hook, &"b".into()));
         set.end_session(&"a".into());
         assert!(!set.holds(&hook, &"a".into()) && set.rows().is_empty());
+    }
+
+    #[test]
+    fn of_a_session_that_has_ended_nothing_is_noted() {
+        let (registry, set, late) = (Registry::default(), AsideSet::default(), SessionLife::from("a"));
+        let hook = hook(&registry, EventName::TurnStart, "false");
+        late.end();
+        for _ in 0..MOST_FAILURES {
+            assert_eq!(set.note(&hook, &late, &super::tests::late()), Standing::Asked);
+        }
+        assert!(set.is_empty());
     }
 
     #[test]

@@ -8,8 +8,9 @@ use std::time::Duration;
 use crate::event::{Context, Event};
 use crate::hook::HookSpec;
 use crate::id::DispatchId;
+use crate::life::SessionLife;
 use crate::matching::Commands;
-use crate::outcome::Outcome;
+use crate::outcome::{Cause, Outcome};
 use crate::surroundings::Surroundings;
 
 /// One hook's asking.
@@ -21,6 +22,8 @@ pub struct Ask<'a> {
     pub event: &'a Event,
     /// Where it happens.
     pub cx: &'a Context,
+    /// The session's life in which the dispatch began.
+    pub life: &'a SessionLife,
     /// The dispatch.
     pub dispatch: &'a DispatchId,
     /// What a shell parser made of the tool's command, where the tool has one.
@@ -33,6 +36,17 @@ pub struct Ask<'a> {
     pub time_limit: Duration,
     /// Kept by whatever the call starts that may outlast it, until that has ended.
     pub lease: &'a Lease,
+}
+
+impl Ask<'_> {
+    /// To be asked right before the hook's effect is begun, however long it took to get there.
+    ///
+    /// # Errors
+    ///
+    /// Where the session has ended meanwhile: then nothing is begun.
+    pub fn may_begin(&self) -> Result<(), Cause> {
+        if self.life.has_ended() { Err(Cause::SessionEnded) } else { Ok(()) }
+    }
 }
 
 /// Held by what a call leaves behind that is still to end, a process group perhaps: whoever dropped the hook waits for it.

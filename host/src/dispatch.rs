@@ -22,7 +22,8 @@ use crate::aside::AsideSet;
 use crate::bus::Bus;
 use crate::event::{Context, Decision, Event, EventName};
 use crate::hook::sight::Look;
-use crate::id::{DispatchId, SessionId};
+use crate::id::DispatchId;
+use crate::life::{SessionLife, SessionLives};
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
@@ -54,6 +55,8 @@ pub struct Dispatcher {
     pub view: InputView,
     /// The `once` hooks that have run.
     pub once: OnceSet,
+    /// The lives of sessions.
+    pub lives: SessionLives,
     /// The sessions that have not ended.
     pub sessions: OpenSessions,
     /// The hooks that are asked no more in their sessions.
@@ -126,15 +129,15 @@ impl Dispatcher {
         }
         if let Some(forgotten) = self.sessions.heard(cx) {
             tracing::debug!(session = %forgotten, "too many sessions are open: this one is not told of a shutdown");
-            self.aside.end_session(&forgotten);
+            self.lives.known(&forgotten).into_iter().for_each(|life| self.aside.end_session(&life));
         }
     }
 
     /// Forgets what is remembered of a session that has ended.
-    pub fn forget_session(&self, session: &SessionId) {
+    pub fn forget_session(&self, session: &SessionLife) {
         self.once.end_session(session);
         self.aside.end_session(session);
-        self.sessions.ended(session);
+        self.sessions.ended(session.session());
     }
 
     /// Forgets what is remembered of all sessions.

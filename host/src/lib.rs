@@ -59,6 +59,7 @@ pub mod executor;
 pub mod gate;
 pub mod hook;
 pub mod id;
+pub mod life;
 pub mod limits;
 pub mod matching;
 pub mod once;

@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::event::EventName;
 use crate::hook::HookSpec;
-use crate::id::{HookName, SessionId};
+use crate::id::HookName;
+use crate::life::SessionLife;
 use crate::registry::Hook;
 use crate::source::Source;
 
-type Key = (SessionId, Source, EventName, HookName);
+type Key = (SessionLife, Source, EventName, HookName);
 
 /// The `once` hooks that have run or are running, and what they were then: a reload that changes a hook lets it run
 /// again, and so does one that gives its made-up name to another. Several of one name, since a guarded reload keeps the
@@ -28,10 +29,14 @@ pub struct Reserved<'a> {
 }
 
 impl OnceSet {
-    /// Reserves `hook` in `session`; `None` where it has run there, or is running.
-    pub fn reserve(&self, hook: &Hook, session: &SessionId) -> Option<Reserved<'_>> {
+    /// Reserves `hook` in `session`; `None` where it has run there, or is running. Of a session that has ended nothing is
+    /// noted.
+    pub fn reserve(&self, hook: &Hook, session: &SessionLife) -> Option<Reserved<'_>> {
         let key = key(hook, session);
         let mut keys = self.keys();
+        if session.has_ended() {
+            return Some(Reserved { set: self, ran: None });
+        }
         let ran = keys.entry(key.clone()).or_default();
         if ran.iter().any(|ran| ran.same_effect(&hook.spec)) {
             return None;
@@ -41,13 +46,13 @@ impl OnceSet {
     }
 
     /// Whether `hook` has run in `session`, or is running.
-    pub fn has_run(&self, hook: &Hook, session: &SessionId) -> bool {
+    pub fn has_run(&self, hook: &Hook, session: &SessionLife) -> bool {
         let ran = |ran: &Vec<Arc<HookSpec>>| ran.iter().any(|ran| ran.same_effect(&hook.spec));
         self.keys().get(&key(hook, session)).is_some_and(ran)
     }
 
     /// Forgets a session that has ended.
-    pub fn end_session(&self, session: &SessionId) {
+    pub fn end_session(&self, session: &SessionLife) {
         self.keys().retain(|(of, ..), _| of != session);
     }
 
@@ -66,7 +71,7 @@ impl OnceSet {
     }
 }
 
-fn key(hook: &Hook, session: &SessionId) -> Key {
+fn key(hook: &Hook, session: &SessionLife) -> Key {
     (session.clone(), hook.source.clone(), hook.spec.event.clone(), hook.spec.name.clone())
 }
 
@@ -110,5 +115,18 @@ mod tests {
         assert!(set.reserve(&hook, &"b".into()).is_some());
         set.end_session(&"a".into());
         assert!(set.reserve(&hook, &"a".into()).is_some());
+    }
+
+    #[test]
+    fn of_a_session_that_has_ended_nothing_is_noted() {
+        let registry = Registry::default();
+        let spec = HookSpec::new(EventName::Stop, "h", CommandHook::new("true").into());
+        let hooks = vec![NewHook::new(spec, Source::Sdk)];
+        registry.apply(Change::Add { source: Source::Sdk, reach: Reach::Everywhere, hooks });
+        let (set, hook) = (OnceSet::default(), registry.snapshot().hooks().next().unwrap().clone());
+        let late = SessionLife::from("a");
+        late.end();
+        set.reserve(&hook, &late).unwrap().keep();
+        assert!(set.is_empty());
     }
 }

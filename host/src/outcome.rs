@@ -112,6 +112,9 @@ pub enum Cause {
     /// The budget of its dispatch was used up before it answered, or before it could be asked; holds the whole budget.
     /// On a gate that blocks, whatever its `onError` says.
     OverBudget(Duration),
+    /// Its session ended before it was asked: nothing is begun in a session that is over. On a gate that blocks, whatever
+    /// its `onError` says.
+    SessionEnded,
 }
 
 /// A plugin's limits (HOOKS.md, 5).
@@ -168,13 +171,14 @@ impl Cause {
             Self::Cancelled => "cancelled",
             Self::Panicked(_) => "panicked",
             Self::NotTrusted(_) => "not-trusted",
+            Self::SessionEnded => "session-ended",
         }
     }
 
     /// Whether the hook was asked and broke, or could not be asked at all.
     pub fn ending(&self) -> Ending {
         match self {
-            Self::CouldNotStart(_) | Self::NotTrusted(_) => Ending::CouldNotStart,
+            Self::CouldNotStart(_) | Self::NotTrusted(_) | Self::SessionEnded => Ending::CouldNotStart,
             _ => Ending::Broke,
         }
     }
@@ -194,6 +198,7 @@ impl fmt::Display for Cause {
             Self::Panicked(why) => write!(f, "panicked: {why}"),
             Self::NotTrusted(why) => write!(f, "not run: {why}"),
             Self::OverBudget(whole) => write!(f, "the budget of {whole:?} for the whole dispatch was used up"),
+            Self::SessionEnded => f.write_str("its session has ended"),
         }
     }
 }

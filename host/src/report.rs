@@ -104,6 +104,8 @@ pub enum Skipped {
     SetAside,
     /// The dispatch's budget was used up before its turn came.
     Budget,
+    /// Its session ended before its turn came.
+    SessionEnded,
 }
 
 impl Skipped {
@@ -115,6 +117,7 @@ impl Skipped {
             Self::Duplicate => "equals a hook that is asked before it",
             Self::SetAside => "failed too often in a row, and is set aside for this session",
             Self::Budget => "the dispatch's budget was used up",
+            Self::SessionEnded => "its session had ended",
         }
     }
 }

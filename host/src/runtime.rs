@@ -51,6 +51,7 @@ use crate::dispatch::Dispatcher;
 use crate::event::{Context, Event, EventName, Events};
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Revision, SessionId};
+use crate::life::SessionLife;
 use crate::registry::{Applied, Change, Dropped, Hook, NewHook};
 use crate::report::Explained;
 use crate::settings;
@@ -209,12 +210,18 @@ impl Runtime {
         self.dispatcher.registry.snapshot().hooks().any(its)
     }
 
-    fn forget_session(&self, session: &SessionId) {
-        if self.hooks_of_session(session) {
-            self.apply(Change::EndSession(session.clone()));
+    /// Drops all that hangs on this life. Its hooks first: a dispatch that still meets them belongs to it. Where it has
+    /// ended already, what there is of its id is another session's.
+    fn forget_session(&self, life: &SessionLife) {
+        if life.has_ended() {
+            return;
         }
-        self.dispatcher.forget_session(session);
-        self.loading.end_session(session);
+        if self.hooks_of_session(life.session()) {
+            self.apply(Change::EndSession(life.session().clone()));
+        }
+        life.end();
+        self.dispatcher.forget_session(life);
+        self.loading.end_session(life);
     }
 
     fn say(&self, new: &[Diagnostic]) {

@@ -8,7 +8,8 @@ mod open;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::id::{PluginName, SessionId};
+use crate::id::PluginName;
+use crate::life::SessionLife;
 use crate::plugin::Digest;
 use crate::source::Source;
 
@@ -45,7 +46,7 @@ pub enum StateError {
     Full(u32),
 }
 
-type Drawers = HashMap<(StateOwner, SessionId), Arc<Mutex<Drawer>>>;
+type Drawers = HashMap<(StateOwner, SessionLife), Arc<Mutex<Drawer>>>;
 
 /// The state of all plugins, in all sessions. A clone is the same state.
 #[derive(Clone, Debug, Default)]
@@ -94,15 +95,20 @@ impl PluginStates {
     }
 
     /// What this plugin keeps in this session, for the time of a call. What is written there after the session's end is in
-    /// no other session, whatever that is called.
-    pub fn open(&self, owner: &StateOwner, session: &SessionId) -> PluginState {
+    /// no other session, whatever that is called; what is opened after it is empty and gone with the call.
+    pub fn open(&self, owner: &StateOwner, session: &SessionLife) -> PluginState {
         let key = (owner.clone(), session.clone());
-        let drawer = Arc::clone(self.lock().entry(key.clone()).or_default());
+        let mut drawers = self.lock();
+        let drawer = match session.has_ended() {
+            true => Arc::default(),
+            false => Arc::clone(drawers.entry(key.clone()).or_default()),
+        };
+        drop(drawers);
         PluginState { states: self.clone(), key, drawer }
     }
 
     /// Drops what all plugins kept in this session.
-    pub fn end_session(&self, session: &SessionId) {
+    pub fn end_session(&self, session: &SessionLife) {
         self.lock().retain(|(_, kept_in), _| kept_in != session);
     }
 
@@ -130,7 +136,7 @@ impl PluginStates {
 #[derive(Debug)]
 pub struct PluginState {
     states: PluginStates,
-    key: (StateOwner, SessionId),
+    key: (StateOwner, SessionLife),
     drawer: Arc<Mutex<Drawer>>,
 }
 
@@ -226,6 +232,7 @@ impl Drawer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::life::SessionLives;
 
     fn owner(name: &str) -> StateOwner {
         StateOwner { source: Source::Sdk, name: name.into(), digest: Digest::of(name.as_bytes()) }
@@ -233,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_value_is_seen_by_its_plugin_and_session_alone() {
-        let (states, a, s1) = (PluginStates::new(), owner("a"), SessionId::from("s1"));
+        let (states, a, s1) = (PluginStates::new(), owner("a"), SessionLife::from("s1"));
         states.open(&a, &s1).set("k", b"v".to_vec()).unwrap();
         assert_eq!(states.clone().open(&a, &s1).get("k").as_deref(), Some(&b"v"[..]));
         assert_eq!(states.open(&a, &"s2".into()).get("k"), None);
@@ -262,7 +269,7 @@ mod tests {
 
     #[test]
     fn what_a_call_keeps_after_its_sessions_end_is_in_no_other_session_of_that_name() {
-        let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
+        let (states, a, s) = (PluginStates::new(), owner("a"), SessionLife::from("s"));
         let late = states.open(&a, &s);
         late.add("n", 1).unwrap();
         states.end_session(&s);
@@ -279,8 +286,24 @@ mod tests {
     }
 
     #[test]
+    fn what_is_opened_after_the_end_of_its_session_is_empty_and_leaves_nothing() {
+        let (lives, states, a) = (SessionLives::default(), PluginStates::new(), owner("a"));
+        let late = lives.of(&"s".into());
+        states.open(&a, &late).add("n", 1).unwrap();
+        late.end();
+        states.end_session(&late);
+        let next = lives.of(&"s".into());
+        states.open(&a, &next).add("n", 5).unwrap();
+        let opened = states.open(&a, &late);
+        assert_eq!((opened.add("n", 1), states.open(&a, &next).get("n")), (Ok(1), Some(b"5".to_vec())));
+        drop(opened);
+        states.end_session(&next);
+        assert!(states.is_empty());
+    }
+
+    #[test]
     fn a_call_that_keeps_nothing_leaves_nothing() {
-        let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
+        let (states, a, s) = (PluginStates::new(), owner("a"), SessionLife::from("s"));
         let (one, other) = (states.open(&a, &s), states.open(&a, &s));
         drop(one);
         other.add("n", 1).unwrap();
@@ -293,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_limit_that_is_passed_changes_nothing() {
-        let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
+        let (states, a, s) = (PluginStates::new(), owner("a"), SessionLife::from("s"));
         states.open(&a, &s).set("k", b"v".to_vec()).unwrap();
         assert_eq!(states.open(&a, &s).set("k", vec![0; LARGEST_VALUE + 1]), Err(StateError::TooLarge(65_536)));
         assert_eq!(states.open(&a, &s).get("k"), Some(b"v".to_vec()));
@@ -307,7 +330,7 @@ mod tests {
 
     #[test]
     fn there_are_at_most_256_keys() {
-        let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
+        let (states, a, s) = (PluginStates::new(), owner("a"), SessionLife::from("s"));
         for n in 0..MOST_KEYS {
             states.open(&a, &s).set(&n.to_string(), vec![]).unwrap();
         }
@@ -317,7 +340,7 @@ mod tests {
 
     #[test]
     fn additions_at_the_same_time_lose_nothing() {
-        let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
+        let (states, a, s) = (PluginStates::new(), owner("a"), SessionLife::from("s"));
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..1_000).for_each(|_| assert!(states.open(&a, &s).add("n", 1).is_ok())));
@@ -328,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_sum_stops_at_the_end_and_a_text_is_no_number() {
-        let (states, a, s) = (PluginStates::new(), owner("a"), SessionId::from("s"));
+        let (states, a, s) = (PluginStates::new(), owner("a"), SessionLife::from("s"));
         states.open(&a, &s).add("n", i64::MAX).unwrap();
         assert_eq!(states.open(&a, &s).add("n", 1), Ok(i64::MAX));
         states.open(&a, &s).set("text", b"seven".to_vec()).unwrap();

@@ -5,16 +5,19 @@
 //!
 //! - `brought`: a project's hooks with the files they name; `canonical`: the form of which the digest is taken
 //! - `named`: the project's files that a command's words name; `seal`: whether they still are what was trusted
+//! - `ration`: how much of a project is read before anybody trusts it
 //! - `store`: the file in the person's own folder
 
 mod brought;
 mod canonical;
 mod named;
+mod ration;
 mod seal;
 mod store;
 
 pub use brought::{Brought, BroughtHook, BroughtPlugin, PluginFiles};
 pub use named::{NamedFile, Root};
+pub use ration::{Ration, Spent};
 pub use seal::Seal;
 pub use store::{StoreError, TrustStore};
 

@@ -61,7 +61,8 @@ use self::kept::{Tenant, Turn};
 use self::state::State;
 use crate::ask::{Ask, Asked};
 use crate::hook::{CallbackHook, Lifetime};
-use crate::id::{PluginName, SessionId};
+use crate::id::PluginName;
+use crate::life::SessionLife;
 use crate::outcome::{Cause, Outcome};
 use crate::plugin::{Allowed, Code, Digest, PluginInfo, Terms};
 use crate::session::{Claim, PluginStates, StateOwner};
@@ -224,7 +225,7 @@ impl Plugins {
     }
 
     /// Ends the instances that plugins kept for this session; one that is in use ends with its call.
-    pub fn end_session(&self, session: &SessionId) {
+    pub fn end_session(&self, session: &SessionLife) {
         self.room.kept.end_session(session);
     }
 
@@ -287,7 +288,7 @@ impl Plugin {
 
     async fn ask_component(&self, code: &PluginPre<Guest>, hook: &CallbackHook, ask: &Ask<'_>) -> Asked {
         let deadline = Deadline::after(ask.time_limit);
-        let guest = Guest::new(self.limits, question::json(&hook.config), self.state(&ask.cx.session));
+        let guest = Guest::new(self.limits, question::json(&hook.config), self.state(ask.life));
         let guest = guest.allowed(&self.allowance, ask, deadline);
         let turn = match self.turn(hook, ask, deadline).await {
             Ok(turn) => turn,
@@ -298,6 +299,10 @@ impl Plugin {
             Ok(instance) => instance,
             Err(cause) => return Outcome::NoAnswer(cause).into(),
         };
+        // To wait for a turn and for a place takes time.
+        if let Err(cause) = ask.may_begin() {
+            return Outcome::NoAnswer(cause).into();
+        }
         let (input, context) = (question::input(ask), question::context(ask));
         let largest =
             limits::largest_answer(input.tool_input.len() + input.tool_output.as_ref().map_or(0, String::len));
@@ -315,7 +320,7 @@ impl Plugin {
     async fn turn(&self, hook: &CallbackHook, ask: &Ask<'_>, deadline: Deadline) -> Result<Option<Turn<'_>>, Cause> {
         match hook.instance.unwrap_or_default() {
             Lifetime::Call => Ok(None),
-            Lifetime::Session => self.room.kept.turn(self.tenant, &ask.cx.session, deadline).await.map(Some),
+            Lifetime::Session => self.room.kept.turn(self.tenant, ask.life, deadline).await.map(Some),
         }
     }
 
@@ -326,7 +331,7 @@ impl Plugin {
         }
     }
 
-    fn state(&self, session: &SessionId) -> State {
+    fn state(&self, session: &SessionLife) -> State {
         State::Of(self.claim.states().open(self.claim.owner(), session))
     }
 

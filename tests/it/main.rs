@@ -10,6 +10,7 @@ mod chain;
 mod cli;
 mod commands;
 mod demo;
+mod endings;
 mod events;
 mod examples;
 mod explain;

@@ -72,16 +72,20 @@ impl Share {
 fn is_for_want_of_time(cause: &Cause, end: Instant) -> bool {
     match cause {
         Cause::TimedOut(_) => true,
-        Cause::NotTrusted(_) | Cause::Cancelled => false,
+        Cause::NotTrusted(_) | Cause::Cancelled | Cause::SessionEnded => false,
         _ => Instant::now() >= end,
     }
 }
 
 impl Run<'_> {
-    /// Notes that there was no time left for a hook.
+    /// Notes that a hook was not asked: there was no time left for it, or no session.
     pub(super) fn note_unasked(&mut self, at: usize, hook: &Arc<Hook>, cause: Cause, recheck: bool) -> Outcome {
         self.warn(hook, format!("it was not asked: {cause}"));
-        self.with.bus.tell(|| Record::Skipped { about: self.about(hook), why: Skipped::Budget });
+        let why = match cause {
+            Cause::SessionEnded => Skipped::SessionEnded,
+            _ => Skipped::Budget,
+        };
+        self.with.bus.tell(|| Record::Skipped { about: self.about(hook), why });
         self.tally(hook, |tally| tally.end(Word::Skipped));
         let outcome = Outcome::NoAnswer(cause);
         let line = self.line(at, hook);
@@ -89,7 +93,7 @@ impl Run<'_> {
             line.recheck = Some(outcome.clone());
         }
         if line.outcome.is_none() {
-            line.skipped = Some(Skipped::Budget);
+            line.skipped = Some(why);
         }
         outcome
     }

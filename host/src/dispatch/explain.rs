@@ -41,9 +41,10 @@ impl Dispatcher {
 
     /// What earlier dispatches of the session keep it from.
     fn kept(&self, hook: &Hook, cx: &Context) -> Option<Skipped> {
-        if self.aside.holds(hook, &cx.session) {
+        let life = self.lives.known(&cx.session)?;
+        if self.aside.holds(hook, &life) {
             return Some(Skipped::SetAside);
         }
-        (hook.spec.once && self.once.has_run(hook, &cx.session)).then_some(Skipped::Once)
+        (hook.spec.once && self.once.has_run(hook, &life)).then_some(Skipped::Once)
     }
 }

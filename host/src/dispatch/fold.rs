@@ -222,12 +222,13 @@ impl Fold {
         if self.withholds(hook, cause, saw_cut) {
             return self.withhold(by, hook, reason);
         }
-        if matches!(cause, Cause::OverBudget(_)) && self.may_redact(hook) {
+        if matches!(cause, Cause::OverBudget(_) | Cause::SessionEnded) && self.may_redact(hook) {
             return self.hide(reason);
         }
         // A guard must not be switched off by dropping it while it runs, nor by writing to its script, nor by keeping
-        // those before it busy.
-        let blocks = matches!(cause, Cause::Cancelled | Cause::NotTrusted(_) | Cause::OverBudget(_));
+        // those before it busy, nor by ending the session under it.
+        let blocks =
+            matches!(cause, Cause::Cancelled | Cause::NotTrusted(_) | Cause::OverBudget(_) | Cause::SessionEnded);
         match hook.means_by_silence() {
             OnError::Pass if !blocks => Flow::GoesOn,
             OnError::Pass | OnError::Block => self.refuse(by, hook, Block::new(reason, Said::ByNotAnswering)),

@@ -14,6 +14,7 @@ use crate::event::{Context, DecidedBy, Event};
 use crate::executor;
 use crate::hook::sight::Look;
 use crate::id::{DispatchId, Revision};
+use crate::life::SessionLife;
 use crate::outcome::{Cause, Outcome};
 use crate::registry::Hook;
 use crate::report::{HookReport, Report, Skipped, Trail, Word};
@@ -28,6 +29,8 @@ use super::{Dispatched, Dispatcher, span};
 pub(super) struct Run<'a> {
     pub(super) with: &'a Dispatcher,
     pub(super) cx: &'a Context,
+    /// The session's life in which it began; it may end on the way.
+    pub(super) life: SessionLife,
     budget: Budget,
     report: Report,
     trail: Trail,
@@ -51,8 +54,8 @@ impl<'a> Run<'a> {
         revision: Revision,
     ) -> Self {
         let report = Report::new(trail.event.name.clone(), dispatch, revision);
-        let budget = Budget::begin(with.budget);
-        Self { with, cx, budget, report, trail, exports: Vec::new(), begun: Instant::now() }
+        let (budget, life) = (Budget::begin(with.budget), with.lives.of(&cx.session));
+        Self { with, cx, life, budget, report, trail, exports: Vec::new(), begun: Instant::now() }
     }
 
     /// Ends before anybody was asked, for want of trust or of a host.
@@ -90,12 +93,12 @@ impl<'a> Run<'a> {
     }
 
     async fn link(&mut self, at: usize, hook: &Arc<Hook>, look: &Look<'_>, fold: &mut Fold) -> Flow {
-        if self.with.aside.holds(hook, &self.cx.session) {
+        if self.with.aside.holds(hook, &self.life) {
             self.note_kept(at, hook, Skipped::SetAside);
             return Flow::GoesOn;
         }
         let reserved = match hook.spec.once {
-            true => match self.with.once.reserve(hook, &self.cx.session) {
+            true => match self.with.once.reserve(hook, &self.life) {
                 Some(reserved) => Some(reserved),
                 None => {
                     self.note_kept(at, hook, Skipped::Once);
@@ -129,11 +132,16 @@ impl<'a> Run<'a> {
             Ok(share) => share,
             Err(over) => return (self.note_unasked(at, hook, over, told.recheck), false),
         };
+        if self.life.has_ended() {
+            return (self.note_unasked(at, hook, Cause::SessionEnded, told.recheck), false);
+        }
+        let life = self.life.clone();
         let dispatch = self.report.dispatch.clone();
         let ask = Ask {
             hook: &hook.spec,
             event: told.event,
             cx: self.cx,
+            life: &life,
             dispatch: &dispatch,
             commands: told.look.commands(),
             recheck: told.recheck,
@@ -165,9 +173,10 @@ impl<'a> Run<'a> {
     }
 
     async fn run(&self, hook: &Hook, ask: &Ask<'_>) -> Asked {
-        match self.still_trusted(hook).await {
+        let ready = self.still_trusted(hook).await.map_err(Cause::NotTrusted);
+        match ready.and_then(|()| ask.may_begin()) {
             Ok(()) => executor::run(hook, ask, &self.with.ports).await,
-            Err(why) => Outcome::NoAnswer(Cause::NotTrusted(why)).into(),
+            Err(cause) => Outcome::NoAnswer(cause).into(),
         }
     }
 

@@ -9,7 +9,7 @@ use super::run::Run;
 impl Run<'_> {
     /// Counts how it ended, and says so where it is asked no more.
     pub(super) fn set_aside(&mut self, hook: &Hook, outcome: &Outcome) {
-        if self.with.aside.note(hook, &self.cx.session, outcome) == Standing::SetAside {
+        if self.with.aside.note(hook, &self.life, outcome) == Standing::SetAside {
             let last = match outcome {
                 Outcome::NoAnswer(cause) => cause.to_string(),
                 Outcome::Block(block) => block.reason.clone(),

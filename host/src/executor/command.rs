@@ -41,6 +41,9 @@ pub async fn run(hook: &CommandHook, ask: &Ask<'_>) -> Asked {
         Ok(payload) => payload,
         Err(why) => return unprepared(ask, why).into(),
     };
+    if let Err(cause) = ask.may_begin() {
+        return Outcome::NoAnswer(cause).into();
+    }
     let started = match spawn::start(hook, ask, &payload).await {
         Ok(started) => started,
         Err(NotStarted::Failed(why)) => return Outcome::NoAnswer(Cause::CouldNotStart(why)).into(),

@@ -31,6 +31,9 @@ async fn question(hook: &PromptHook, ask: &Ask<'_>, model: &dyn Model) -> Asked 
         Ok(texts) => texts,
         Err(cause) => return Outcome::NoAnswer(cause).into(),
     };
+    if let Err(cause) = ask.may_begin() {
+        return Outcome::NoAnswer(cause).into();
+    }
     let question = Question { system, user, max_tokens: MAX_TOKENS, model: hook.model.clone() };
     match model.ask(&question).await {
         Ok(reply) => {
@@ -74,6 +77,7 @@ mod tests {
     use crate::event::{Context, Event, EventName};
     use crate::hook::HookSpec;
     use crate::id::DispatchId;
+    use crate::life::SessionLife;
     use crate::outcome::Change;
     use crate::surroundings::Surroundings;
 
@@ -108,6 +112,15 @@ mod tests {
     }
 
     async fn asked(model: Option<&dyn Model>, on_error: Option<OnError>, command: &str) -> Asked {
+        asked_in(&"s".into(), model, on_error, command).await
+    }
+
+    async fn asked_in(
+        life: &SessionLife,
+        model: Option<&dyn Model>,
+        on_error: Option<OnError>,
+        command: &str,
+    ) -> Asked {
         let hook = PromptHook { prompt: "Safe?".into(), model: Some("small".into()) };
         let input = json!({"command": command}).as_object().unwrap().clone();
         let event = Event { tool: "bash".into(), ..Event::plain(EventName::PreToolUse, input) };
@@ -116,6 +129,7 @@ mod tests {
             hook: &spec,
             event: &event,
             cx: &Context::new("s"),
+            life,
             dispatch: &DispatchId::fresh(),
             commands: None,
             recheck: false,
@@ -138,6 +152,16 @@ mod tests {
         let model = Fake::saying(|| Ok(r#"{"decision":"allow","reason":"fine"}"#.into()));
         let outcome = asked(Some(&model), Some(OnError::Pass), "ls").await.outcome;
         assert_eq!(outcome, Outcome::Continue(Change { context: Some("fine".into()), ..Change::default() }));
+    }
+
+    #[tokio::test]
+    async fn after_the_end_of_its_session_no_model_is_asked() {
+        let model = Fake::saying(|| Ok(r#"{"decision":"allow"}"#.into()));
+        let life = SessionLife::from("s");
+        life.end();
+        let asked = asked_in(&life, Some(&model), Some(OnError::Pass), "ls").await;
+        assert_eq!(asked.outcome, Outcome::NoAnswer(Cause::SessionEnded));
+        assert!(model.asked.lock().unwrap().is_empty());
     }
 
     #[tokio::test]

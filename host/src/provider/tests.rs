@@ -93,6 +93,7 @@ async fn asked(model: &HttpModel, command: &str, limit: u64) -> Outcome {
         hook: &spec,
         event: &event,
         cx: &Context::new("s"),
+        life: &"s".into(),
         dispatch: &DispatchId::fresh(),
         commands: None,
         recheck: false,

@@ -10,6 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dispatch::Dispatcher;
 use crate::dispatch::fold::InputView;
 use crate::event::{CustomEvent, Events};
+use crate::life::SessionLives;
 use crate::matching::ToolTable;
 use crate::once::OnceSet;
 use crate::policy::MayApprove;
@@ -217,6 +218,7 @@ impl RuntimeBuilder {
                 may_approve: self.may_approve,
                 view: self.view,
                 once: OnceSet::default(),
+                lives: SessionLives::default(),
                 sessions: OpenSessions::default(),
                 aside: AsideSet::default(),
                 budget: self.budget,

@@ -83,8 +83,10 @@ impl HookRuntime for Runtime {
     }
 
     async fn session_end(&self, input: &SessionEndInput, cx: &Context) -> Answer<SessionEnd> {
+        // Held from before: what begins while the end is announced belongs to it.
+        let life = self.dispatcher.lives.of(&cx.session);
         let answer = self.announce_end(input, cx).await;
-        self.forget_session(&cx.session);
+        self.forget_session(&life);
         answer
     }
 

@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::bus::Record;
 use crate::diagnostic::{Diagnostic, printable};
 use crate::hook::{HookKind, HookSpec};
-use crate::id::{Generation, HookName, Reading, Revision, SessionId};
+use crate::id::{Generation, HookName, Reading, Revision};
+use crate::life::SessionLife;
 use crate::permission::Permissions;
 use crate::plugin::{Code, Digest, Given};
 use crate::registry::{Applied, Change, Disabled, Dropped, Hook, NewHook, Waiting};
@@ -121,6 +122,12 @@ pub enum LoadError {
         /// The file or folder.
         path: PathBuf,
     },
+    /// The ration of what is read of a project was used up.
+    #[error("{}: not read, since the files that the project names are larger than 256 MiB together", shown(path))]
+    TooMuch {
+        /// The file.
+        path: PathBuf,
+    },
     /// A hook of kind callback was registered from code.
     #[error("hook `{}` is a callback: load its plugin instead of registering it", printable(hook.as_str()))]
     CallbackFromCode {
@@ -189,7 +196,7 @@ impl Loading {
         }
     }
 
-    pub(super) fn end_session(&self, session: &SessionId) {
+    pub(super) fn end_session(&self, session: &SessionLife) {
         self.sandbox.end_session(session);
     }
 

@@ -12,6 +12,7 @@ use crate::id::Generation;
 use crate::plugin::{Digest, Given};
 use crate::registry::SetKey;
 use crate::source::{Reach, Source};
+use crate::trust::Ration;
 
 use super::load::LoadError;
 use super::package::{LARGEST_COMPONENT, PackageFiles, read};
@@ -34,10 +35,16 @@ pub(super) type Prints = BTreeMap<PathBuf, Print>;
 impl Print {
     /// What is there now.
     pub(super) fn of(path: &Path) -> Self {
-        match read(path, LARGEST_COMPONENT) {
-            Ok(bytes) => Self::Bytes(Digest::of(&bytes)),
-            Err(LoadError::Read { error, .. }) if is_missing(&error) => Self::Absent,
-            Err(_) => Self::Unreadable,
+        Self::within(&Ration::unbounded(), path).unwrap_or(Self::Unreadable)
+    }
+
+    /// The same; `None` where the ration does not allow to look.
+    fn within(ration: &Ration, path: &Path) -> Option<Self> {
+        match read(path, LARGEST_COMPONENT, ration) {
+            Ok(bytes) => Some(Self::Bytes(Digest::of(&bytes))),
+            Err(LoadError::Read { error, .. }) if is_missing(&error) => Some(Self::Absent),
+            Err(LoadError::TooMuch { .. }) => None,
+            Err(_) => Some(Self::Unreadable),
         }
     }
 }
@@ -54,19 +61,36 @@ pub(super) struct Reads(Mutex<Prints>);
 impl Reads {
     /// Notes what is at `path`, which is about to be read.
     pub(super) fn look(&self, path: &Path) {
-        self.note(path.to_owned(), Print::of(path));
+        self.look_within(&Ration::unbounded(), path);
+    }
+
+    /// What was not looked at is not noted either: who compares later would have to read it.
+    fn look_within(&self, ration: &Ration, path: &Path) {
+        if let Some(print) = Print::within(ration, path) {
+            self.note(path.to_owned(), print);
+        }
     }
 
     /// Reads a package, and notes its files: the component as it was read, the `plugin.json` as it was just before.
     pub(super) fn package(&self, path: &Path, events: &Events) -> Result<PackageFiles, LoadError> {
+        self.package_within(&Ration::unbounded(), path, events)
+    }
+
+    /// The same, as far as the ration allows.
+    pub(super) fn package_within(
+        &self,
+        ration: &Ration,
+        path: &Path,
+        events: &Events,
+    ) -> Result<PackageFiles, LoadError> {
         if path.is_dir() {
-            self.look(&path.join("plugin.json"));
+            self.look_within(ration, &path.join("plugin.json"));
         }
         let again = |_| {
-            PackageFiles::named(path, events).iter().for_each(|file| self.look(file));
-            PackageFiles::read(path, events)
+            PackageFiles::named(ration, path, events).iter().for_each(|file| self.look_within(ration, file));
+            PackageFiles::read_within(ration, path, events)
         };
-        let files = PackageFiles::read(path, events).or_else(again)?;
+        let files = PackageFiles::read_within(ration, path, events).or_else(again)?;
         files.digests().into_iter().for_each(|(file, digest)| self.note(file, Print::Bytes(digest)));
         Ok(files)
     }
@@ -74,14 +98,19 @@ impl Reads {
     /// The same for all that is brought by a component's file or a folder; the files that a folder does not have are noted
     /// too.
     pub(super) fn whole(&self, path: &Path, events: &Events) -> Result<WholeFiles, LoadError> {
+        self.whole_within(&Ration::unbounded(), path, events)
+    }
+
+    /// The same, as far as the ration allows.
+    pub(super) fn whole_within(&self, ration: &Ration, path: &Path, events: &Events) -> Result<WholeFiles, LoadError> {
         if path.is_dir() {
-            WholeFiles::heads(path).iter().for_each(|file| self.look(file));
+            WholeFiles::heads(path).iter().for_each(|file| self.look_within(ration, file));
         }
         let again = |_| {
-            WholeFiles::named(path, events).iter().for_each(|file| self.look(file));
-            WholeFiles::read(path, events)
+            WholeFiles::named(ration, path, events).iter().for_each(|file| self.look_within(ration, file));
+            WholeFiles::read_within(ration, path, events)
         };
-        let files = WholeFiles::read(path, events).or_else(again)?;
+        let files = WholeFiles::read_within(ration, path, events).or_else(again)?;
         files.digests().into_iter().for_each(|(file, digest)| self.note(file, Print::Bytes(digest)));
         Ok(files)
     }

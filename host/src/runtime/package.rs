@@ -11,6 +11,7 @@ use crate::id::PluginName;
 use crate::plugin::{Code, Digest, Given, Manifest};
 use crate::settings;
 use crate::source::Source;
+use crate::trust::{Ration, Spent};
 use crate::wire::document::{Notes, Quoted, did_you_mean};
 use crate::wire::plugin_json;
 
@@ -49,26 +50,31 @@ impl PackageFiles {
     ///
     /// Where a file cannot be read, or the `plugin.json` says nothing that could be loaded.
     pub fn read(path: &Path, events: &Events) -> Result<Self, LoadError> {
-        let mut files = if path.is_dir() { manifest(path, events)? } else { bare(path) };
-        files.component = read(&files.manifest.component, LARGEST_COMPONENT)?;
+        Self::read_within(&Ration::unbounded(), path, events)
+    }
+
+    /// The same, as far as the ration allows.
+    pub(super) fn read_within(ration: &Ration, path: &Path, events: &Events) -> Result<Self, LoadError> {
+        let mut files = if path.is_dir() { manifest(path, events, ration)? } else { bare(path) };
+        files.component = read(&files.manifest.component, LARGEST_COMPONENT, ration)?;
         Ok(files)
     }
 
     /// The files that it would be read from, as far as can be told where it cannot be read.
-    pub(super) fn named(path: &Path, events: &Events) -> Vec<PathBuf> {
+    pub(super) fn named(ration: &Ration, path: &Path, events: &Events) -> Vec<PathBuf> {
         if !path.is_dir() {
             return vec![path.to_owned()];
         }
         let file = path.join("plugin.json");
-        let bytes = read_head(&file).unwrap_or_default();
+        let bytes = read_head(&file, ration).unwrap_or_default();
         let component = plugin_json::parse(&bytes, &file, events).ok().map(|(said, _)| path.join(said.component));
         [file].into_iter().chain(component).collect()
     }
 
     /// The hooks that a folder's `plugin.json` lists, whatever is wrong with the rest of it.
-    pub(super) fn listed(path: &Path, events: &Events) -> Vec<HookSpec> {
+    pub(super) fn listed(ration: &Ration, path: &Path, events: &Events) -> Vec<HookSpec> {
         let file = path.join("plugin.json");
-        let bytes = read_head(&file).unwrap_or_default();
+        let bytes = read_head(&file, ration).unwrap_or_default();
         let said = plugin_json::parse(&bytes, &file, events).ok();
         said.and_then(|(manifest, _)| manifest.hooks).unwrap_or_default()
     }
@@ -220,9 +226,9 @@ fn bare(path: &Path) -> PackageFiles {
 }
 
 /// Everything but the component.
-fn manifest(folder: &Path, events: &Events) -> Result<PackageFiles, LoadError> {
+fn manifest(folder: &Path, events: &Events, ration: &Ration) -> Result<PackageFiles, LoadError> {
     let path = folder.join("plugin.json");
-    let bytes = read_head(&path)?;
+    let bytes = read_head(&path, ration)?;
     refuse_escape(folder, &path)?;
     let written = Some((path.clone(), Digest::of(&bytes)));
     let (mut manifest, diagnostics) =
@@ -243,23 +249,27 @@ pub(super) fn refuse_escape(folder: &Path, component: &Path) -> Result<(), LoadE
     }
 }
 
-/// The file's bytes, at most so many. Waits for nobody: a pipe is no file.
-pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, LoadError> {
+/// The file's bytes, at most so many; none where the ration does not suffice. Waits for nobody: a pipe is no file.
+pub(super) fn read(path: &Path, most: u64, ration: &Ration) -> Result<Vec<u8>, LoadError> {
     use std::io::Read as _;
     let failed = |error| LoadError::Read { path: path.to_owned(), error };
     if !path.metadata().map_err(failed)?.is_file() {
         return Err(LoadError::NoFile { path: path.to_owned() });
     }
+    let too_much = |_: Spent| LoadError::TooMuch { path: path.to_owned() };
+    let most = ration.at_most(path, most).map_err(too_much)?;
     let file = settings::open_regular(path).map_err(failed)?;
     let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    let read = file.take(most).read_to_end(&mut bytes);
+    ration.took(path, bytes.len() as u64).map_err(too_much)?;
+    read.map_err(failed)?;
     Ok(bytes)
 }
 
 /// The bytes of a `plugin.json` or `hooks/hooks.json`. One that is larger is not read in part: what stands behind its cut would
 /// be lost in silence.
-pub(super) fn read_head(path: &Path) -> Result<Vec<u8>, LoadError> {
-    let bytes = read(path, LARGEST_MANIFEST + 1)?;
+pub(super) fn read_head(path: &Path, ration: &Ration) -> Result<Vec<u8>, LoadError> {
+    let bytes = read(path, LARGEST_MANIFEST + 1, ration)?;
     if bytes.len() as u64 > LARGEST_MANIFEST {
         return Err(LoadError::TooLarge { path: path.to_owned() });
     }

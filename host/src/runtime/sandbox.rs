@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::package::Packed;
-use crate::id::SessionId;
+use crate::life::SessionLife;
 use crate::limits::Limits;
 use crate::plugin::{Code, Given, Manifest, Terms};
 use crate::session::PluginStates;
@@ -62,7 +62,7 @@ impl Sandbox {
     }
 
     /// Forgets what plugins kept for a session that has ended, and what was kept of them.
-    pub(super) fn end_session(&self, session: &SessionId) {
+    pub(super) fn end_session(&self, session: &SessionLife) {
         let plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner).clone();
         plugins.into_iter().for_each(|plugins| plugins.end_session(session));
         self.states.end_session(session);

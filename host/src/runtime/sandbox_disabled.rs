@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::id::SessionId;
+use crate::life::SessionLife;
 use crate::plugin::{Code, Given, Manifest};
 use crate::source::Source;
 use crate::surroundings::Surroundings;
@@ -39,7 +39,7 @@ impl Sandbox {
         Err(PluginError::Disabled)
     }
 
-    pub(super) fn end_session(&self, _: &SessionId) {}
+    pub(super) fn end_session(&self, _: &SessionLife) {}
 
     pub(super) fn close(&self) {}
 }

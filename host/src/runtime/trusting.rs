@@ -15,17 +15,13 @@ use crate::policy::Trust;
 use crate::settings;
 use crate::source::{Scope, Source};
 use crate::surroundings::Surroundings;
-use crate::trust::{Brought, BroughtPlugin, Root, Seal, TrustStore, TrustedBy};
+use crate::trust::{Brought, BroughtPlugin, Ration, Root, Seal, TrustStore, TrustedBy};
 use crate::wire::settings::Parsed;
 
 use super::load::LoadError;
 use super::origins::Reads;
 use super::package::PackageFiles;
 use super::whole::WholeFiles;
-
-/// How large all components that a project names may be together, in bytes: 256 MiB. They are read before anybody trusts
-/// it, and kept, and a link or a file of zeros costs the repository nothing.
-const LARGEST_TOGETHER: usize = 256 << 20;
 
 /// On whose word the project is trusted, and what of it is.
 #[derive(Debug)]
@@ -47,6 +43,8 @@ pub(super) struct Project {
     plugins: HashMap<PathBuf, Result<PackageFiles, String>>,
     wholes: HashMap<PathBuf, Result<WholeFiles, String>>,
     brought: Arc<Brought>,
+    /// What is to be said of the reading itself.
+    said: Option<Diagnostic>,
 }
 
 /// What a reading of the settings comes to.
@@ -103,16 +101,17 @@ impl Trusting {
             }
             TrustedBy::Store(store) => store,
         };
-        let project = Arc::new(Project::read(&files, surroundings, events, (reads, LARGEST_TOGETHER)));
+        let project = Arc::new(Project::read(&files, surroundings, events, (reads, &Ration::of_a_project())));
         let trusted = project.is_trusted_by(store);
         state.found = Some(project.brought.clone());
+        let said: Vec<_> = project.said.iter().cloned().collect();
         if trusted {
             state.in_force = Some(project);
-            return Standing { trust: Trust::Trusted, files, said: Vec::new(), project: state.in_force.clone() };
+            return Standing { trust: Trust::Trusted, files, said, project: state.in_force.clone() };
         }
         match &state.in_force {
-            None => Standing { trust: Trust::Untrusted, files, said: Vec::new(), project: None },
-            Some(before) => before.instead_of(files),
+            None => Standing { trust: Trust::Untrusted, files, said, project: None },
+            Some(before) => before.instead_of(files, said),
         }
     }
 
@@ -122,17 +121,20 @@ impl Trusting {
 }
 
 impl Project {
-    /// What is named when so many bytes have been read counts as what cannot be read.
-    fn read(files: &[Parsed], surroundings: &Surroundings, events: &Events, (reads, most): (&Reads, usize)) -> Self {
-        let mut left = Some(most);
+    /// What is named beyond the ration counts as what cannot be read.
+    fn read(
+        files: &[Parsed],
+        surroundings: &Surroundings,
+        events: &Events,
+        (reads, ration): (&Reads, &Ration),
+    ) -> Self {
         let files: Vec<_> = files.iter().filter(|file| is_projects(file)).cloned().collect();
         // Merged without the user's: a digest is the project's alone.
         let hooks = settings::merge(files.clone()).hooks;
         let mut plugins = HashMap::new();
         for (_, spec) in &hooks {
             if let HookKind::Callback(callback) = &spec.kind {
-                let size = |files: &PackageFiles| files.component.len();
-                let read = |path: &PathBuf| within(&mut left, || reads.package(path, events), size);
+                let read = |path: &PathBuf| why_not(reads.package_within(ration, path, events));
                 plugins.entry(callback.plugin.clone()).or_insert_with_key(read);
             }
         }
@@ -141,12 +143,12 @@ impl Project {
         // Of a file that disables everything of its scope nothing is loaded.
         let loaded = files.iter().filter(|file| !file.disable_all);
         for plugin in loaded.clone().flat_map(|file| &file.plugins) {
-            let read = |path: &PathBuf| within(&mut left, || reads.whole(path, events), WholeFiles::size);
+            let read = |path: &PathBuf| why_not(reads.whole_within(ration, path, events));
             wholes.entry(plugin.path.clone()).or_insert_with_key(read);
         }
         let brought_by = |root: &Root, file: &Parsed, plugin: &WholePlugin| {
             let found = wholes.get(&plugin.path).and_then(|files| files.as_ref().ok()).map(WholeFiles::brings);
-            BroughtPlugin::new(root, (Source::Settings(file.file.scope), file), plugin.clone(), found)
+            BroughtPlugin::new(root, (Source::Settings(file.file.scope), file), plugin.clone(), found, ration)
         };
         let brought = match Root::of(surroundings) {
             Some(root) => {
@@ -154,11 +156,12 @@ impl Project {
                     file.plugins.iter().map(|plugin| brought_by(&root, file, plugin)).collect::<Vec<_>>()
                 };
                 let plugins = loaded.flat_map(of_file).collect();
-                Brought::new(root, hooks, files_of).loading(plugins)
+                Brought::new(root, hooks, files_of, ration).loading(plugins)
             }
             None => Brought::default(),
         };
-        Self { files, plugins, wholes, brought: Arc::new(brought) }
+        let said = ration.complaint().map(|what| beyond(&files, what));
+        Self { files, plugins, wholes, brought: Arc::new(brought), said }
     }
 
     /// A project that brings nothing to run needs no trust.
@@ -168,13 +171,13 @@ impl Project {
     }
 
     /// The user's files are as they are now, the project's as they were.
-    fn instead_of(self: &Arc<Self>, now: Vec<Parsed>) -> Standing {
+    fn instead_of(self: &Arc<Self>, now: Vec<Parsed>, mut said: Vec<Diagnostic>) -> Standing {
         let place = now.iter().find(|file| is_projects(file)).map(|file| Place::file(&file.file.path));
         let message = "what the project brings to run has changed and is not trusted; what was trusted stays in force";
-        let said = Diagnostic::warning(place.unwrap_or_default(), message);
+        let changed = Diagnostic::warning(place.unwrap_or_default(), message);
+        said.push(changed.hint("look at it with `tacklebox trust`"));
         let mut files: Vec<_> = now.into_iter().filter(|file| !is_projects(file)).collect();
         files.extend(self.files.iter().cloned());
-        let said = vec![said.hint("look at it with `tacklebox trust`")];
         Standing { trust: Trust::Trusted, files, said, project: Some(self.clone()) }
     }
 }
@@ -203,17 +206,14 @@ impl Standing {
     }
 }
 
-/// What is read, where it is within what is left; from the first on that is not, nothing more is read.
-fn within<F>(
-    left: &mut Option<usize>,
-    read: impl FnOnce() -> Result<F, LoadError>,
-    size: impl FnOnce(&F) -> usize,
-) -> Result<F, String> {
-    let too_much = || "the components that the project names are larger than 256 MiB together".to_owned();
-    let rest = left.ok_or_else(too_much)?;
-    let files = read().map_err(|error| error.to_string())?;
-    *left = rest.checked_sub(size(&files));
-    left.map(|_| files).ok_or_else(too_much)
+fn why_not<F>(read: Result<F, LoadError>) -> Result<F, String> {
+    read.map_err(|error| error.to_string())
+}
+
+/// What is said where a project names more than is read of it.
+fn beyond(files: &[Parsed], what: String) -> Diagnostic {
+    let place = files.first().map(|file| Place::file(&file.file.path)).unwrap_or_default();
+    Diagnostic::warning(place, what).hint("name fewer or smaller files; `tacklebox trust` shows which are missing")
 }
 
 fn is_projects(file: &Parsed) -> bool {
@@ -237,7 +237,7 @@ mod tests {
         let lay = |name: &str, text: &str| {
             std::fs::File::create(folder.path().join(name)).unwrap().write_all(text.as_bytes()).unwrap();
         };
-        ["a.wasm", "b.wasm", "c.wasm"].into_iter().for_each(|name| lay(name, "0123456789"));
+        ["a.wasm", "b.wasm", "c.wasm"].into_iter().for_each(|name| lay(name, &"0123456789".repeat(1_000)));
         let surroundings = Surroundings { project: Some(folder.path().to_owned()), ..Surroundings::default() };
         let events = Events::default();
         let text = r#"{"plugins": {"c": {"path": "c.wasm"}}, "hooks": {"Stop": [
@@ -246,11 +246,64 @@ mod tests {
         let file = FileRef { path: folder.path().join("settings.json"), scope: Scope::Project };
         let files = [parse(text.as_bytes(), &file, &events, &surroundings)];
         let reads = Reads::default();
-        let readable = |most: usize| {
-            let project = Project::read(&files, &surroundings, &events, (&reads, most));
+        let readable = |most: u64| {
+            let project = Project::read(&files, &surroundings, &events, (&reads, &Ration::of(most)));
             let packages = project.plugins.values().filter(|files| files.is_ok()).count();
+            assert_eq!(project.said.is_some(), most < 30_000);
             (packages, project.wholes.values().filter(|files| files.is_ok()).count())
         };
-        assert_eq!([30, 29, 20, 19, 9].map(readable), [(2, 1), (2, 0), (2, 0), (1, 0), (0, 0)]);
+        let all = [30_000, 29_999, 20_000, 19_999, 9_999].map(readable);
+        assert_eq!(all, [(2, 1), (2, 0), (2, 0), (1, 0), (0, 0)]);
+    }
+
+    #[test]
+    fn the_scripts_that_a_project_names_share_that_bound_and_none_beyond_it_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let lay = |name: &str| {
+            std::fs::File::create(folder.path().join(name)).unwrap().set_len(10_000).unwrap();
+        };
+        ["a.sh", "b.sh", "c.sh", "p.wasm"].into_iter().for_each(lay);
+        let surroundings = Surroundings { project: Some(folder.path().to_owned()), ..Surroundings::default() };
+        let text = r#"{"hooks": {"Stop": [{"command": "./a.sh"}, {"command": "./a.sh again"}, {"command": "./b.sh"},
+            {"type": "callback", "plugin": "p.wasm"}, {"command": "./c.sh"}]}}"#;
+        let file = FileRef { path: folder.path().join("settings.json"), scope: Scope::Project };
+        let files = [parse(text.as_bytes(), &file, &Events::default(), &surroundings)];
+        let reading = |most: u64| {
+            let ration = Ration::of(most);
+            Project::read(&files, &surroundings, &Events::default(), (&Reads::default(), &ration))
+        };
+        let known = |project: &Project| {
+            let hooks = project.brought.hooks().iter();
+            hooks.map(|hook| hook.files.iter().all(|file| file.digest.is_some())).collect::<Vec<_>>()
+        };
+        // What two commands name is read once.
+        assert_eq!(known(&reading(40_000)), [true; 5]);
+        let short = reading(39_999);
+        assert_eq!(known(&short), [true, true, true, true, false]);
+        let said = short.said.as_ref().unwrap().to_string();
+        assert!(said.contains("256 MiB") && said.contains("`c.sh`") && said.contains("does not run"), "{said}");
+        // Trusted as it is, the command that names it does not run for all that.
+        let hook = short.brought.hooks().last().unwrap();
+        let seal = short.brought.seal(&hook.source, &hook.spec).unwrap();
+        assert!(seal.check(None).unwrap_err().contains("`c.sh`"));
+        assert_eq!(known(&reading(9_999)), [false; 5], "nothing is read from then on");
+    }
+
+    #[test]
+    fn what_is_read_in_vain_counts_too() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+            let broken = std::fs::File::create(folder.path().join(name).join("plugin.json")).unwrap();
+            broken.set_len(100_000).unwrap();
+        }
+        let surroundings = Surroundings { project: Some(folder.path().to_owned()), ..Surroundings::default() };
+        let text = r#"{"plugins": {"a": {"path": "a"}, "b": {"path": "b"}, "c": {"path": "c"}}}"#;
+        let file = FileRef { path: folder.path().join("settings.json"), scope: Scope::Project };
+        let files = [parse(text.as_bytes(), &file, &Events::default(), &surroundings)];
+        let ration = Ration::of(1_000_000);
+        let project = Project::read(&files, &surroundings, &Events::default(), (&Reads::default(), &ration));
+        let not_read = project.wholes.values().filter(|files| files.as_ref().unwrap_err().contains("256 MiB"));
+        assert!(project.said.is_some() && not_read.count() > 0, "{project:?}");
     }
 }

@@ -4,14 +4,16 @@
 //! What such a plugin is read from and made of is `whole`'s. Remembers which hooks it had, for when it no longer loads.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, printable};
+use crate::event::Events;
 use crate::hook::{HookKind, HookSpec, OnError};
 use crate::plugin::WholePlugin;
 use crate::registry::NewHook;
 use crate::source::Source;
+use crate::trust::Ration;
 use crate::wire::settings::Parsed;
 
 use super::Runtime;
@@ -33,9 +35,20 @@ pub(super) struct Unfolded {
     pub(super) unasked: usize,
     pub(super) said: Vec<Diagnostic>,
     had: HashMap<(Source, PathBuf), Vec<HookSpec>>,
+    /// For what is looked at of a project's plugins that are not loaded.
+    ration: Ration,
 }
 
 impl Unfolded {
+    /// The hooks that the files of a plugin name that is not loaded. Of a project's not without end: that any were left out
+    /// opens nothing, since none of them is loaded.
+    fn listed(&self, source: &Source, path: &Path, events: &Events) -> Vec<HookSpec> {
+        match of_project(source) {
+            true => WholeFiles::listed(&self.ration, path, events),
+            false => WholeFiles::listed(&Ration::unbounded(), path, events),
+        }
+    }
+
     /// The hook of a plugin, as it can be registered; `None` for what stands in a file itself.
     pub(super) fn ready(&self, source: &Source, spec: &HookSpec) -> Option<NewHook> {
         self.ready.iter().find(|hook| hook.source == *source && hook.spec == *spec).cloned()
@@ -76,11 +89,11 @@ impl Runtime {
         let source = Source::Settings(file.file.scope);
         // Nothing is compiled that is not trusted, or that would only be taken away again.
         if file.disable_all {
-            return WholeFiles::listed(&plugin.path, &self.events);
+            return unfolded.listed(&source, &plugin.path, &self.events);
         }
         if standing.keeps_out(&source) {
             unfolded.unasked += 1;
-            return WholeFiles::listed(&plugin.path, &self.events);
+            return unfolded.listed(&source, &plugin.path, &self.events);
         }
         let key = (source.clone(), plugin.path.clone());
         let new = match self.load_whole(plugin, file, standing, reads).await {
@@ -130,7 +143,7 @@ impl Runtime {
         let before = self.loading.had.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let (specs, outlook) = match &before {
             Some(before) => (before.clone(), "what was loaded before goes on"),
-            None => (WholeFiles::listed(&plugin.path, &self.events), "its hooks cannot answer"),
+            None => (unfolded.listed(&key.0, &plugin.path, &self.events), "its hooks cannot answer"),
         };
         let outlook = if specs.is_empty() { "nobody knows which hooks it has: it guards nothing" } else { outlook };
         let message = format!("the plugin {} is not loaded, so {outlook}: {why}", called(plugin));

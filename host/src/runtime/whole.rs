@@ -13,7 +13,7 @@ use crate::event::Events;
 use crate::hook::{HookKind, HookSpec, OnError};
 use crate::plugin::{Code, Digest, Given, WholePlugin};
 use crate::source::Source;
-use crate::trust::PluginFiles;
+use crate::trust::{PluginFiles, Ration};
 use crate::wire::hooks_json;
 
 use super::Runtime;
@@ -75,14 +75,19 @@ impl WholeFiles {
     ///
     /// Where any of its files cannot be read, leads out of the folder, or would lose a hook.
     pub fn read(path: &Path, events: &Events) -> Result<Self, LoadError> {
+        Self::read_within(&Ration::unbounded(), path, events)
+    }
+
+    /// The same, as far as the ration allows.
+    pub(super) fn read_within(ration: &Ration, path: &Path, events: &Events) -> Result<Self, LoadError> {
         if !path.is_dir() {
-            let plugin = Some(PackageFiles::read(path, events)?);
+            let plugin = Some(PackageFiles::read_within(ration, path, events)?);
             return Ok(Self { plugin, hooks: None, named: BTreeMap::new(), own_hooks: OwnHooks::Registered });
         }
         let [manifest, _] = Self::heads(path);
-        let hooks = HooksFile::read(path, events)?;
+        let hooks = HooksFile::read_within(ration, path, events)?;
         let plugin = match is_there(&manifest) {
-            true => Some(PackageFiles::read(path, events)?),
+            true => Some(PackageFiles::read_within(ration, path, events)?),
             false if path.join(".claude-plugin").is_dir() => {
                 return Err(LoadError::Foreign { path: path.to_owned() });
             }
@@ -90,7 +95,7 @@ impl WholeFiles {
             false => None,
         };
         let mut files = Self { plugin, hooks, named: BTreeMap::new(), own_hooks: OwnHooks::Registered };
-        files.read_what_is_named(path, LARGEST_TOGETHER, events)?;
+        files.read_what_is_named(path, LARGEST_TOGETHER, (ration, events))?;
         Ok(files)
     }
 
@@ -100,13 +105,13 @@ impl WholeFiles {
     }
 
     /// The files that it would be read from, as far as can be told where it cannot be read.
-    pub(super) fn named(path: &Path, events: &Events) -> BTreeSet<PathBuf> {
-        let mut files: BTreeSet<_> = PackageFiles::named(path, events).into_iter().collect();
+    pub(super) fn named(ration: &Ration, path: &Path, events: &Events) -> BTreeSet<PathBuf> {
+        let mut files: BTreeSet<_> = PackageFiles::named(ration, path, events).into_iter().collect();
         if path.is_dir() {
             files.extend(Self::heads(path));
-            let hooks = HooksFile::read(path, events).ok().flatten();
+            let hooks = HooksFile::read_within(ration, path, events).ok().flatten();
             let named = hooks.iter().flat_map(HooksFile::components);
-            files.extend(named.flat_map(|component| PackageFiles::named(component, events)));
+            files.extend(named.flat_map(|component| PackageFiles::named(ration, component, events)));
         }
         files
     }
@@ -126,10 +131,10 @@ impl WholeFiles {
     }
 
     /// The hooks that its files name, whether it can be loaded or not. A component that describes itself names none.
-    pub(super) fn listed(path: &Path, events: &Events) -> Vec<HookSpec> {
-        let hooks = HooksFile::read(path, events).ok().flatten();
+    pub(super) fn listed(ration: &Ration, path: &Path, events: &Events) -> Vec<HookSpec> {
+        let hooks = HooksFile::read_within(ration, path, events).ok().flatten();
         let mut listed = hooks.map(|file| file.hooks).unwrap_or_default();
-        listed.extend(PackageFiles::listed(path, events));
+        listed.extend(PackageFiles::listed(ration, path, events));
         listed
     }
 
@@ -164,7 +169,12 @@ impl WholeFiles {
         self.plugin.iter().chain(self.named.values()).map(|files| files.component.len()).sum()
     }
 
-    fn read_what_is_named(&mut self, folder: &Path, most: usize, events: &Events) -> Result<(), LoadError> {
+    fn read_what_is_named(
+        &mut self,
+        folder: &Path,
+        most: usize,
+        (ration, events): (&Ration, &Events),
+    ) -> Result<(), LoadError> {
         let Some(file) = &self.hooks else { return Ok(()) };
         let named: BTreeSet<_> = file.components().map(Path::to_owned).collect();
         for path in named {
@@ -173,7 +183,7 @@ impl WholeFiles {
                 continue;
             }
             refuse_escape(folder, &path)?;
-            let mut files = PackageFiles::read(&path, events)?;
+            let mut files = PackageFiles::read_within(ration, &path, events)?;
             if self.size() + files.component.len() > most {
                 return Err(LoadError::TooLargeTogether { path: folder.to_owned() });
             }
@@ -255,11 +265,16 @@ impl HooksFile {
     ///
     /// Where it cannot be read whole, or is a link that leads elsewhere.
     pub fn read(folder: &Path, events: &Events) -> Result<Option<Self>, LoadError> {
+        Self::read_within(&Ration::unbounded(), folder, events)
+    }
+
+    /// The same, as far as the ration allows.
+    fn read_within(ration: &Ration, folder: &Path, events: &Events) -> Result<Option<Self>, LoadError> {
         let path = folder.join(HOOKS);
         if !is_there(&path) {
             return Ok(None);
         }
-        let bytes = read_head(&path)?;
+        let bytes = read_head(&path, ration)?;
         refuse_escape(folder, &path)?;
         let (hooks, diagnostics) = hooks_json::parse(&bytes, &path, folder, events)?;
         Ok(Some(Self { path, digest: Digest::of(&bytes), hooks, diagnostics }))
@@ -338,7 +353,9 @@ mod tests {
         assert_eq!(whole.size(), 30);
         let again = |most| {
             let mut files = WholeFiles { named: BTreeMap::new(), ..whole.clone() };
-            files.read_what_is_named(folder.path(), most, &Events::default()).map_err(|error| error.to_string())
+            files
+                .read_what_is_named(folder.path(), most, (&Ration::unbounded(), &Events::default()))
+                .map_err(|error| error.to_string())
         };
         again(30).unwrap();
         assert!(again(29).unwrap_err().contains("its components are larger than 256 MiB together"));
@@ -355,7 +372,7 @@ mod tests {
         lay(&folder.path().join("plugin.json"), &padded((1 << 20) + 1));
         let error = WholeFiles::read(folder.path(), &Events::default()).unwrap_err();
         assert!(matches!(error, LoadError::TooLarge { .. }), "{error}");
-        assert!(PackageFiles::listed(folder.path(), &Events::default()).is_empty());
+        assert!(PackageFiles::listed(&Ration::unbounded(), folder.path(), &Events::default()).is_empty());
     }
 
     #[test]

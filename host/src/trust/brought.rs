@@ -10,6 +10,7 @@ use crate::wire::settings::Parsed;
 
 use super::canonical;
 use super::named::{NamedFile, Root, named_files};
+use super::ration::Ration;
 use super::seal::Seal;
 
 /// What a project brings to run.
@@ -59,12 +60,14 @@ pub struct PluginFiles {
 }
 
 impl BroughtPlugin {
-    /// This plugin of these settings, with what was found of it; `None` where it cannot be read.
+    /// This plugin of these settings, with what was found of it; `None` where it cannot be read. The files that its commands
+    /// name are read within `ration`.
     pub fn new(
         root: &Root,
         (source, settings): (Source, &Parsed),
         plugin: WholePlugin,
         found: Option<PluginFiles>,
+        ration: &Ration,
     ) -> Self {
         let (files, hooks) = match found {
             Some(PluginFiles { files, hooks }) => (known(root, files), hooks),
@@ -72,7 +75,7 @@ impl BroughtPlugin {
         };
         let hook = |spec: HookSpec| {
             let files = match &spec.kind {
-                HookKind::Command(command) => named_files(root, command, None),
+                HookKind::Command(command) => named_files(root, command, None, ration),
                 _ => Vec::new(),
             };
             BroughtHook { source: source.clone(), spec, files }
@@ -85,14 +88,15 @@ impl BroughtPlugin {
 
 impl Brought {
     /// These hooks of the project's own, in order. `plugin` tells the files of a plugin, each with its digest; a plugin
-    /// that cannot be read has none.
+    /// that cannot be read has none. The files that commands name are read within `ration`.
     pub fn new(
         root: Root,
         hooks: Vec<(Source, HookSpec)>,
         plugin: impl Fn(&Path) -> Option<Vec<(PathBuf, Digest)>>,
+        ration: &Ration,
     ) -> Self {
         let hooks = hooks.into_iter().map(|(source, spec)| {
-            let files = files(&root, &spec, &plugin);
+            let files = files(&root, &spec, &plugin, ration);
             BroughtHook { source, spec, files }
         });
         let hooks = hooks.collect();
@@ -155,9 +159,14 @@ impl Brought {
     }
 }
 
-fn files(root: &Root, spec: &HookSpec, plugin: impl Fn(&Path) -> Option<Vec<(PathBuf, Digest)>>) -> Vec<NamedFile> {
+fn files(
+    root: &Root,
+    spec: &HookSpec,
+    plugin: impl Fn(&Path) -> Option<Vec<(PathBuf, Digest)>>,
+    ration: &Ration,
+) -> Vec<NamedFile> {
     match &spec.kind {
-        HookKind::Command(command) => named_files(root, command, None),
+        HookKind::Command(command) => named_files(root, command, None, ration),
         HookKind::Callback(callback) => match plugin(&callback.plugin) {
             None => vec![NamedFile { path: root.seen(&callback.plugin), digest: None }],
             Some(files) => known(root, files),

@@ -12,6 +12,8 @@ use crate::plugin::Digest;
 use crate::settings::{is_runner, open_regular};
 use crate::surroundings::Surroundings;
 
+use super::ration::{Ration, Spent};
+
 /// A larger file has no digest, and a command that names it does not run.
 const LARGEST: u64 = 64 << 20;
 
@@ -57,39 +59,62 @@ impl Root {
 pub struct NamedFile {
     /// Where it is, from the project's folder.
     pub path: PathBuf,
-    /// What it holds; `None` where it cannot be read or is larger than 64 MiB.
+    /// What it holds; `None` where it cannot be read, is larger than 64 MiB, or is beyond what is read of a project.
     pub digest: Option<Digest>,
 }
 
 impl NamedFile {
-    /// Reads it.
-    fn read(at: &Path, seen: PathBuf) -> Self {
-        let mut bytes = Vec::new();
-        let read = open_regular(at).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes));
-        let whole = read.is_ok_and(|size| size as u64 <= LARGEST);
-        Self { path: seen, digest: whole.then(|| Digest::of(&bytes)) }
+    /// Reads it, as far as the ration allows.
+    fn read(at: &Path, seen: PathBuf, ration: &Ration) -> Self {
+        let digest = ration.digest(at, || digest(at, &seen, ration));
+        Self { path: seen, digest }
     }
+}
+
+fn digest(at: &Path, seen: &Path, ration: &Ration) -> Option<Digest> {
+    let most = ration.at_most(seen, LARGEST + 1).ok()?;
+    let mut bytes = Vec::new();
+    let read = open_regular(at).and_then(|file| file.take(most).read_to_end(&mut bytes));
+    ration.took(seen, bytes.len() as u64).ok()?;
+    read.is_ok_and(|size| size as u64 <= LARGEST).then(|| Digest::of(&bytes))
 }
 
 /// The files of the project that the words of `command` name, in the order of their paths. A relative word is looked up
 /// in the project's folder, and in `cwd` where that is given and lies in the project.
-pub(super) fn named_files(root: &Root, command: &CommandHook, cwd: Option<&Path>) -> Vec<NamedFile> {
+///
+/// What `ration` does not allow has no digest, and where it does not allow to look, that stands for all.
+pub(super) fn named_files(root: &Root, command: &CommandHook, cwd: Option<&Path>, ration: &Ration) -> Vec<NamedFile> {
     let words = words_of(command, root);
-    let folders = folders(root, &words, cwd);
+    let too_many = || NamedFile { path: TOO_MANY.into(), digest: None };
+    let Ok((found, folders)) = found(root, &words, cwd, ration) else { return vec![too_many()] };
+    let mut files: Vec<_> = found.into_iter().map(|(seen, at)| NamedFile::read(&at, seen, ration)).collect();
+    if words.len() > MOST_WORDS || folders > MOST_FOLDERS {
+        files.push(too_many());
+    }
+    files
+}
+
+/// The files that these words name: as the project calls them, and where they are. In how many folders they were looked up,
+/// too.
+fn found(
+    root: &Root,
+    words: &BTreeSet<String>,
+    cwd: Option<&Path>,
+    ration: &Ration,
+) -> Result<(BTreeMap<PathBuf, PathBuf>, usize), Spent> {
+    let folders = folders(root, words, cwd, ration)?;
     let any_word = words.iter().any(|word| is_runner(word));
     let mut found = BTreeMap::new();
     for word in words.iter().filter(|word| any_word || looks_like_a_path(word)) {
         for folder in &folders {
-            if let Some((at, seen)) = located(root, &folder.join(word)) {
+            let path = folder.join(word);
+            ration.look_up(&path)?;
+            if let Some((at, seen)) = located(root, &path) {
                 found.entry(seen).or_insert(at);
             }
         }
     }
-    let mut files: Vec<_> = found.into_iter().map(|(seen, at)| NamedFile::read(&at, seen)).collect();
-    if words.len() > MOST_WORDS || folders.len() > MOST_FOLDERS {
-        files.push(NamedFile { path: TOO_MANY.into(), digest: None });
-    }
-    files
+    Ok((found, folders.len()))
 }
 
 /// Where a file of the project is, and how the project calls it: by its real place, or, where a link leads out, by the
@@ -105,21 +130,23 @@ fn located(root: &Root, path: &Path) -> Option<(PathBuf, PathBuf)> {
 }
 
 /// The folders in which relative words are looked up: the project, where the agent works, and where a `cd` may go.
-fn folders(root: &Root, words: &BTreeSet<String>, cwd: Option<&Path>) -> Vec<PathBuf> {
+fn folders(root: &Root, words: &BTreeSet<String>, cwd: Option<&Path>, ration: &Ration) -> Result<Vec<PathBuf>, Spent> {
     let mut folders = vec![root.real.clone()];
     let cwd = cwd.map(|cwd| root.real.join(cwd)).and_then(|cwd| std::fs::canonicalize(cwd).ok());
     folders.extend(cwd.filter(|cwd| cwd.starts_with(&root.real)));
     let starts = folders.clone();
     for word in words {
         for start in &starts {
-            let Ok(folder) = std::fs::canonicalize(start.join(word)) else { continue };
+            let path = start.join(word);
+            ration.look_up(&path)?;
+            let Ok(folder) = std::fs::canonicalize(path) else { continue };
             let fits = folder.is_dir() && folder.starts_with(&root.real) && !folders.contains(&folder);
             if fits && folders.len() <= MOST_FOLDERS {
                 folders.push(folder);
             }
         }
     }
-    folders
+    Ok(folders)
 }
 
 /// A plain word is one only where something is there to run or read it: `echo test` names no file, `bash test` does.
@@ -239,7 +266,10 @@ mod tests {
     }
 
     fn names(root: &Root, command: &CommandHook, cwd: Option<&Path>) -> Vec<String> {
-        named_files(root, command, cwd).iter().map(|file| file.path.display().to_string()).collect()
+        named_files(root, command, cwd, &Ration::unbounded())
+            .iter()
+            .map(|file| file.path.display().to_string())
+            .collect()
     }
 
     #[test]
@@ -316,7 +346,7 @@ mod tests {
     fn a_command_with_too_many_words_is_not_taken_for_seen() {
         let (_folder, root) = project();
         let text = (0..=MOST_WORDS).map(|word| format!("w{word} ")).collect::<String>() + "hooks/a.sh";
-        let found = named_files(&root, &CommandHook::new(text), None);
+        let found = named_files(&root, &CommandHook::new(text), None, &Ration::of_a_project());
         assert_eq!(found.last(), Some(&NamedFile { path: TOO_MANY.into(), digest: None }));
     }
 
@@ -324,7 +354,7 @@ mod tests {
     fn a_file_that_is_too_large_has_no_digest() {
         let (folder, root) = project();
         File::create(folder.path().join("conf.json")).unwrap().set_len(LARGEST + 1).unwrap();
-        let found = named_files(&root, &CommandHook::new("cat conf.json"), None);
+        let found = named_files(&root, &CommandHook::new("cat conf.json"), None, &Ration::of_a_project());
         assert_eq!(found, [NamedFile { path: "conf.json".into(), digest: None }]);
     }
 }

@@ -7,6 +7,7 @@ use crate::diagnostic::printable;
 use crate::hook::CommandHook;
 
 use super::named::{NamedFile, Root, named_files};
+use super::ration::Ration;
 
 /// A command's files as they were trusted.
 #[derive(Clone, Debug)]
@@ -32,7 +33,7 @@ impl Seal {
     ///
     /// Which of them is not what was trusted. Between this look and the run a file can still change.
     pub fn check(&self, cwd: Option<&Path>) -> Result<(), String> {
-        let now = named_files(&self.root, &self.command, cwd);
+        let now = named_files(&self.root, &self.command, cwd, &Ration::of_a_project());
         let trusted = |file: &NamedFile| file.digest.is_some() && self.files.contains(file);
         let changed = now.iter().find(|file| !trusted(file)).map(|file| (file, "is not what was trusted"));
         let gone = self.files.iter().find(|file| now.iter().all(|one| one.path != file.path));

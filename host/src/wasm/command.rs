@@ -133,7 +133,7 @@ impl Plugin {
         let deadline = Deadline::after(ask.time_limit);
         let given = Given::of(hook, ask);
         let (stdout, stderr) = (Pipe::default(), Pipe::default());
-        let guest = Guest::new(self.limits, given.config.clone(), self.state(&ask.cx.session));
+        let guest = Guest::new(self.limits, given.config.clone(), self.state(ask.life));
         let mut guest = guest.allowed(&self.allowance, ask, deadline);
         given.hand_to(&mut guest, command, &stdout, &stderr);
         let entered = Instance::enter(&self.room, self.compiled.places, self.limits, deadline, guest).await;
@@ -141,6 +141,9 @@ impl Plugin {
             Ok(instance) => instance,
             Err(cause) => return Outcome::NoAnswer(cause).into(),
         };
+        if let Err(cause) = ask.may_begin() {
+            return Outcome::NoAnswer(cause).into();
+        }
         // What echoes all that it was told writes no more at once than it may.
         let ended = instance.execute(command, HANDED_OVER.max(given.size().saturating_mul(4))).await;
         let mut guest = instance.leave();

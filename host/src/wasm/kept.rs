@@ -13,14 +13,14 @@ use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
 use tokio::time::timeout_at;
 
 use super::instance::{Body, Deadline};
-use crate::id::SessionId;
+use crate::life::SessionLife;
 use crate::outcome::Cause;
 
 /// A loaded plugin among all of this sandbox; no other ever has the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Tenant(u64);
 
-type Key = (Tenant, SessionId);
+type Key = (Tenant, SessionLife);
 
 /// All that rest, and who uses them one after the other.
 pub(super) struct Kept {
@@ -57,15 +57,16 @@ impl Kept {
         Tenant(self.tenants.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Waits until no other call of this plugin and session uses the instance, at most until `deadline`.
+    /// Waits until no other call of this plugin and session uses the instance, at most until `deadline`. A session that has
+    /// ended has none.
     pub(super) async fn turn(
         &self,
         tenant: Tenant,
-        session: &SessionId,
+        session: &SessionLife,
         deadline: Deadline,
     ) -> Result<Turn<'_>, Cause> {
         let key = (tenant, session.clone());
-        let queue = Arc::clone(&self.lock().entry(key.clone()).or_default().queue);
+        let queue = self.queue(&key).ok_or(Cause::SessionEnded)?;
         let mut turn = Turn { kept: self, key, queue, mine: None };
         match timeout_at(deadline.at(), Arc::clone(&turn.queue).lock_owned()).await {
             Ok(mine) => turn.mine = Some(mine),
@@ -77,8 +78,15 @@ impl Kept {
         Ok(turn)
     }
 
+    /// Where to wait for it; a session that has ended is given no place among those that are kept.
+    fn queue(&self, key: &Key) -> Option<Arc<Queue<()>>> {
+        let mut cells = self.lock();
+        let (_, session) = key;
+        (!session.has_ended()).then(|| Arc::clone(&cells.entry(key.clone()).or_default().queue))
+    }
+
     /// Ends what rests of this session. What is in use ends with its call.
-    pub(super) fn end_session(&self, session: &SessionId) {
+    pub(super) fn end_session(&self, session: &SessionLife) {
         self.end(|(_, other)| other == session);
     }
 
@@ -121,6 +129,14 @@ impl Kept {
         self.lock().values().filter_map(|cell| cell.resting.as_ref()).for_each(|body| body.charge(time));
     }
 
+    /// How many wait for their turn with an instance that is in use.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        // The map has one, whoever has the turn two, and each who waits for it two.
+        let others = |cell: &Cell| Arc::strong_count(&cell.queue).saturating_sub(3) / 2;
+        self.lock().values().map(others).sum()
+    }
+
     /// How many are at rest.
     #[cfg(test)]
     pub(super) fn resting(&self) -> usize {
@@ -129,6 +145,7 @@ impl Kept {
 }
 
 /// The one that has rested longest; nobody queues for it, since whoever has the turn takes it out at once.
+#[expect(clippy::mutable_key_type, reason = "what changes of a life, that it has ended, is no part of the key")]
 fn oldest(cells: &mut HashMap<Key, Cell>) -> Option<Body> {
     let resting = cells.iter().filter(|(_, cell)| cell.resting.is_some());
     let key = resting.min_by_key(|(_, cell)| cell.since).map(|(key, _)| key.clone())?;
@@ -178,6 +195,7 @@ impl Turn<'_> {
     }
 
     /// Its own: after the end of a session a new one of the same name is another.
+    #[expect(clippy::mutable_key_type, reason = "what changes of a life, that it has ended, is no part of the key")]
     fn cell<'c>(&self, cells: &'c mut HashMap<Key, Cell>) -> Option<&'c mut Cell> {
         cells.get_mut(&self.key).filter(|cell| Arc::ptr_eq(&cell.queue, &self.queue))
     }

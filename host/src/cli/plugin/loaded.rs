@@ -137,6 +137,7 @@ impl LoadedPlugin {
             hook: spec,
             event: happening.event,
             cx: happening.cx,
+            life: &happening.cx.session.clone().into(),
             dispatch: &DispatchId::fresh(),
             commands: commands.as_ref(),
             recheck: happening.recheck,

@@ -321,7 +321,9 @@ impl FileLine {
         let path = self.path.display();
         match &self.sha256 {
             Some(digest) => format!("{path} {digest}"),
-            None => format!("{path} cannot be read or is too large, so this hook will not run"),
+            None => format!(
+                "{path} cannot be read or is too large, by itself or with all the others, so this hook will not run"
+            ),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::*;
 use crate::event::{Context, Event, Object, PromptInput};
 use crate::hook::{HookEnv, HookKind, HookSpec, OnCut, OnError};
 use crate::id::DispatchId;
+use crate::life::SessionLife;
 use crate::outcome::{Block, Change, Said};
 use crate::surroundings::Surroundings;
 
@@ -22,6 +23,7 @@ struct Asking {
     on_error: Option<OnError>,
     limit: Duration,
     recheck: bool,
+    life: Option<SessionLife>,
     project: tempfile::TempDir,
 }
 
@@ -44,6 +46,7 @@ impl Asking {
             on_error: None,
             limit,
             recheck: false,
+            life: None,
             project,
         }
     }
@@ -70,6 +73,7 @@ impl Asking {
             hook: &spec,
             event: &self.event,
             cx: &self.cx,
+            life: &self.life.clone().unwrap_or_else(|| self.cx.session.clone().into()),
             dispatch: &DispatchId::fresh(),
             commands: None,
             recheck: self.recheck,
@@ -103,6 +107,15 @@ async fn pid_in(project: &Path) -> i32 {
 fn lives(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+}
+
+#[tokio::test]
+async fn after_the_end_of_its_session_no_process_is_started() {
+    let life = SessionLife::from("s-42");
+    life.end();
+    let asking = Asking::new("touch started").with(|asking| asking.life = Some(life));
+    assert_eq!(asking.run().await.outcome, Outcome::NoAnswer(Cause::SessionEnded));
+    assert!(!asking.project.path().join("started").exists());
 }
 
 async fn dies(pid: i32, within: Duration) -> bool {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::super::ration::Ration;
 use super::super::{Brought, BroughtPlugin, NamedFile};
 use super::*;
 use crate::diagnostic::Place;
@@ -49,7 +50,7 @@ fn digest(specs: Vec<HookSpec>) -> Digest {
 
 fn brought(specs: Vec<HookSpec>) -> Brought {
     let hooks = specs.into_iter().map(|spec| (Source::Settings(Scope::Project), spec)).collect();
-    Brought::new(root("/p"), hooks, |_| None)
+    Brought::new(root("/p"), hooks, |_| None, &Ration::unbounded())
 }
 
 #[test]
@@ -121,7 +122,7 @@ fn every_field_of_a_hook_changes_the_digest() {
     let [a, b] = [hook(|_| {}), hook(|h| h.name = "b".into())];
     digests.extend([digest(vec![a.clone(), b.clone()]), digest(vec![b, a]), digest(Vec::new())]);
     let local = (Source::Settings(Scope::Local), hook(|_| {}));
-    digests.push(Brought::new(root("/p"), vec![local], |_| None).digest());
+    digests.push(Brought::new(root("/p"), vec![local], |_| None, &Ration::unbounded()).digest());
     let all = digests.len();
     digests.sort();
     digests.dedup();
@@ -145,7 +146,7 @@ fn whole(change: impl FnOnce(&mut BroughtPlugin)) -> Digest {
         hooks: Vec::new(),
     };
     change(&mut brought);
-    Brought::new(root("/p"), Vec::new(), |_| None).loading(vec![brought]).digest()
+    Brought::new(root("/p"), Vec::new(), |_| None, &Ration::unbounded()).loading(vec![brought]).digest()
 }
 
 #[test]
@@ -188,7 +189,7 @@ fn a_plugins_bytes_and_plugin_json_change_the_digest() {
             .map(|files| files.into_iter().map(|(path, bytes)| (PathBuf::from(path), Digest::of(bytes))).collect());
         let files: Option<Vec<_>> = files;
         let hooks = vec![(Source::Settings(Scope::Project), callback(|_| {}))];
-        Brought::new(root("/p"), hooks, |_| files.clone()).digest()
+        Brought::new(root("/p"), hooks, |_| files.clone(), &Ration::unbounded()).digest()
     };
     let mut digests = vec![
         with(None),
@@ -207,7 +208,8 @@ fn where_it_is_written_has_no_part_in_it() {
     let placed = hook(|h| h.place = Place { line: Some(7), ..Place::file("/q/settings.json") });
     assert_eq!(digest(vec![placed]), digest(vec![hook(|_| {})]));
     let moved = callback(|c| c.plugin = "/q/x.wasm".into());
-    let elsewhere = Brought::new(root("/q"), vec![(Source::Settings(Scope::Project), moved)], |_| None);
+    let elsewhere =
+        Brought::new(root("/q"), vec![(Source::Settings(Scope::Project), moved)], |_| None, &Ration::unbounded());
     assert_eq!(elsewhere.digest(), digest(vec![callback(|_| {})]));
 }
 

@@ -10,6 +10,7 @@ use crate::ask::{Ask, Asked};
 use crate::event::{Context, Event, EventName, Object, ToolCall};
 use crate::hook::{CallbackHook, HookKind, HookSpec, Lifetime};
 use crate::id::DispatchId;
+use crate::life::SessionLife;
 use crate::matching::Commands;
 use crate::outcome::{Cause, Outcome};
 use crate::plugin::Code;
@@ -65,6 +66,8 @@ pub(super) struct Asking {
     pub(super) cx: Context,
     pub(super) commands: Option<Commands>,
     pub(super) time_limit: Duration,
+    /// Without, one that nobody ends.
+    pub(super) life: Option<SessionLife>,
     /// The host's environment.
     pub(super) env: &'static [(&'static str, &'static str)],
 }
@@ -80,6 +83,7 @@ impl Asking {
             cx: Context::new("s1"),
             commands: None,
             time_limit: Duration::from_secs(20),
+            life: None,
             env: &[],
         }
     }
@@ -88,6 +92,12 @@ impl Asking {
     pub(super) fn in_session(mut self, session: &str) -> Self {
         self.cx.session = session.into();
         self.instance = Some(Lifetime::Session);
+        self
+    }
+
+    /// The same, in this life of its session.
+    pub(super) fn living(mut self, life: &SessionLife) -> Self {
+        self.life = Some(life.clone());
         self
     }
 
@@ -113,6 +123,7 @@ impl Asking {
             hook: &spec,
             event: &self.event,
             cx: &self.cx,
+            life: &self.life.clone().unwrap_or_else(|| self.cx.session.clone().into()),
             dispatch: &DispatchId::fresh(),
             commands: self.commands.as_ref(),
             recheck: false,

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::asking::{Asking, REMEMBER, guest, guest_with, load, plugins, plugins_with};
 use super::guests::{file, told};
 use crate::ask::Asked;
+use crate::life::SessionLives;
 use crate::outcome::{Cause, Limit, Outcome};
 use crate::plugin::Code;
 use crate::source::Source;
@@ -251,6 +252,49 @@ async fn a_call_that_outlives_its_session_leaves_nothing_to_the_next_of_that_nam
 }
 
 #[tokio::test]
+async fn what_comes_after_its_sessions_end_is_not_begun_and_leaves_nothing_under_its_id() {
+    let (plugins, lives) = (plugins(), SessionLives::default());
+    let code = misbehave(&plugins).await;
+    let command = load(
+        &plugins,
+        b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0\x07\x0a\x01\x06_start\0\0\x0a\x04\x01\x02\0\x0b",
+    )
+    .await;
+    let life = lives.of(&"s".into());
+    assert_eq!(deed("s", "remember").living(&life).context(&*code).await, "1");
+    life.end();
+    plugins.end_session(&life);
+    assert_eq!(deed("s", "remember").living(&life).cause(&*code).await, Cause::SessionEnded);
+    assert_eq!(told(json!({"do": "state"})).living(&life).cause(&*code).await, Cause::SessionEnded);
+    assert_eq!(Asking::bash("ls").living(&life).cause(&*command).await, Cause::SessionEnded);
+    assert!(plugins.room.kept.count() == 0 && plugins.states.is_empty());
+    assert_eq!(deed("s", "remember").living(&lives.of(&"s".into())).context(&*code).await, "1");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_waited_for_its_turn_over_the_end_is_not_begun() {
+    let (plugins, lives) = (plugins(), SessionLives::default());
+    let (code, life) = (misbehave(&plugins).await, lives.of(&"s".into()));
+    assert_eq!(deed("s", "remember").living(&life).context(&*code).await, "1");
+    let asking = |deed: Asking| {
+        let (code, deed) = (Arc::clone(&code), deed.living(&life));
+        tokio::spawn(async move { deed.cause(&*code).await })
+    };
+    let first = asking(deed("s", "spin").within(Duration::from_secs(2)));
+    until(|| plugins.room.kept.resting() == 0).await;
+    let second = asking(deed("s", "remember"));
+    until(|| plugins.room.kept.waiting() == 1).await;
+    life.end();
+    plugins.end_session(&life);
+    let next = lives.of(&"s".into());
+    assert_eq!(deed("s", "remember").living(&next).context(&*code).await, "1", "the new one waits for nobody");
+    assert_eq!(first.await.unwrap(), Cause::TimedOut(Duration::from_secs(2)));
+    assert_eq!(second.await.unwrap(), Cause::SessionEnded);
+    assert_eq!(deed("s", "remember").living(&next).context(&*code).await, "2");
+    assert_eq!(plugins.room.kept.count(), 1);
+}
+
+#[tokio::test]
 async fn one_that_answers_after_its_session_ended_is_not_kept() {
     let plugins = plugins();
     let code = misbehave(&plugins).await;
@@ -311,7 +355,7 @@ async fn a_hundred_sessions_are_answered_and_leave_no_more_than_may_rest() {
     }
     assert_eq!(plugins.room.kept.count(), 32);
     for n in 0..100 {
-        plugins.end_session(&format!("s{n}").into());
+        plugins.end_session(&format!("s{n}").as_str().into());
     }
     assert_eq!(plugins.room.kept.count(), 0);
 }

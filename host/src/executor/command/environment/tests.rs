@@ -21,6 +21,7 @@ async fn environment(own: HookEnv, surroundings: &Surroundings, event: &Event, c
         hook: &hook,
         event,
         cx,
+        life: &cx.session.clone().into(),
         dispatch: &DispatchId::fresh(),
         commands: None,
         recheck: true,
