@@ -2,7 +2,7 @@
 //! Owns the shape and its text; who hears it is for the caller.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::id::HookName;
 
@@ -135,6 +135,11 @@ pub fn printable(text: &str) -> String {
         }
     }
     out
+}
+
+/// A path, safe to print on one line as [`printable`] makes a name; what is no text in it shows as U+FFFD.
+pub fn printable_path(path: &Path) -> String {
+    printable(&path.display().to_string())
 }
 
 /// The word among `known` that `word` was probably meant to be; `None` where nothing is near.

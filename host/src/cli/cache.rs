@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde::Serialize;
 
-use crate::diagnostic::printable;
+use crate::diagnostic::{printable, printable_path};
 use crate::wasm::{CacheError, CompileCache, Stock};
 
 use super::exit::Exit;
@@ -74,7 +74,7 @@ impl Shown {
         let Some(folder) = &self.folder else {
             return "no home and no cache folder, so nothing is kept\n".to_owned();
         };
-        let folder = printable(&folder.display().to_string());
+        let folder = printable_path(folder);
         let entries = if self.entries == 1 { "entry" } else { "entries" };
         let what = format!("{} {entries}, {}", self.entries, size(self.bytes));
         match self.cleared {

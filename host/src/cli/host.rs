@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use async_trait::async_trait;
 
-use crate::diagnostic::{Diagnostic, printable};
+use crate::diagnostic::{Diagnostic, printable, printable_path};
 use crate::policy::Trust;
 use crate::port::{Model, ModelError, Question};
 use crate::provider::{HttpModel, Provider};
@@ -105,7 +105,7 @@ fn normal(project: &Path) -> PathBuf {
 /// Tells whoever sits before a terminal what is waited for.
 pub(super) fn compiling(plugin: &Path) {
     if std::io::stderr().is_terminal() {
-        let plugin = printable(&plugin.display().to_string());
+        let plugin = printable_path(plugin);
         let _ =
             writeln!(anstream::stderr().lock(), "{DIM}compiling {plugin}, and keeping that for the next time{DIM:#}");
     }

@@ -11,7 +11,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use anyhow::{Context as _, ensure};
 use serde::Serialize;
 
-use crate::diagnostic::printable;
+use crate::diagnostic::{printable, printable_path};
 use crate::surroundings::Surroundings;
 use crate::wasm::naming_language;
 
@@ -94,7 +94,7 @@ impl Built {
         };
         let rows = [["kind", self.kind], ["size", &format!("{} bytes", self.size)], ["imports", &imports]];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec());
-        format!("{HEAD}{}{HEAD:#}\n{}", printable(&self.file.display().to_string()), out::table(&rows, "  "))
+        format!("{HEAD}{}{HEAD:#}\n{}", printable_path(&self.file), out::table(&rows, "  "))
     }
 }
 
@@ -130,7 +130,7 @@ impl Step {
     }
 
     fn ensure(&self, status: ExitStatus) -> anyhow::Result<()> {
-        ensure!(status.success(), "`{}` failed: {status}", printable(&self.program.display().to_string()));
+        ensure!(status.success(), "`{}` failed: {status}", printable_path(&self.program));
         Ok(())
     }
 
@@ -205,14 +205,14 @@ impl Workshop {
     /// A text that a tool made.
     pub(super) fn read(&self, name: &str) -> anyhow::Result<String> {
         let from = self.folder.join(name);
-        std::fs::read_to_string(&from).with_context(|| printable(&from.display().to_string()))
+        std::fs::read_to_string(&from).with_context(|| printable_path(&from))
     }
 
     /// Writes a text for the tools, in the project's folder `build`.
     #[expect(clippy::disallowed_methods, reason = "a person asked for a build of this project")]
     pub(super) fn lay(&self, name: &str, text: &str) -> anyhow::Result<()> {
         let to = self.folder.join(name);
-        let place = || printable(&to.display().to_string());
+        let place = || printable_path(&to);
         std::fs::create_dir_all(to.parent().unwrap_or(&self.folder)).with_context(place)?;
         std::fs::write(&to, text).with_context(place)
     }
@@ -221,7 +221,7 @@ impl Workshop {
     #[expect(clippy::disallowed_methods, reason = "a person asked for a build of this project")]
     fn name_language(&self, title: &str) -> anyhow::Result<()> {
         let file = self.folder.join(COMPONENT);
-        let place = || printable(&file.display().to_string());
+        let place = || printable_path(&file);
         match naming_language(&std::fs::read(&file).with_context(place)?, title) {
             Some(named) => std::fs::write(&file, named).with_context(place),
             None => Ok(()),
@@ -240,7 +240,7 @@ impl Workshop {
         let mut command = Command::new(&step.program);
         command.args(&step.args).envs(step.env.iter().copied()).current_dir(&self.folder);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
-        let child = command.spawn().with_context(|| printable(&step.program.display().to_string()))?;
+        let child = command.spawn().with_context(|| printable_path(&step.program))?;
         let output = child.wait_with_output()?;
         Ok((output.status, String::from_utf8_lossy(&output.stdout).into_owned()))
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::diagnostic::printable;
+use crate::diagnostic::{printable, printable_path};
 use crate::event::{Events, Object};
 use crate::hook::{HookKind, HookSpec};
 use crate::permission::Permissions;
@@ -280,7 +280,7 @@ impl Shown {
     }
 
     fn page(&self) -> String {
-        let mut page = format!("{HEAD}{}{HEAD:#}\n", printable(&self.file.display().to_string()));
+        let mut page = format!("{HEAD}{}{HEAD:#}\n", printable_path(&self.file));
         let interface =
             self.interface.as_ref().map_or_else(String::new, |of| format!(" (interface {})", printable(of)));
         let fact = |what: &str, value: String| vec![what.to_owned(), value];
@@ -380,9 +380,7 @@ impl Folder {
             page.push_str(&section("hooks of hooks/hooks.json", &rows, "none"));
         }
         if !self.components.is_empty() {
-            let row = |one: &Component| {
-                vec![printable(&one.file.display().to_string()), one.kind.to_owned(), one.digest.clone()]
-            };
+            let row = |one: &Component| vec![printable_path(&one.file), one.kind.to_owned(), one.digest.clone()];
             page.push_str(&section(
                 "components that they name",
                 &self.components.iter().map(row).collect::<Vec<_>>(),

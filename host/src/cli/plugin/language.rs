@@ -20,7 +20,7 @@ use std::path::Path;
 
 use super::super::fault::Fault;
 use super::build::{Step, Workshop};
-use crate::diagnostic::{nearest, printable};
+use crate::diagnostic::{nearest, printable, printable_path};
 
 /// A language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,7 +208,7 @@ impl Project {
         let asked = |project: &&Project| language.is_none_or(|language| project.language == language);
         let marked = |project: &&Project| project.marks.iter().all(|mark| folder.join(mark).is_file());
         let found: Vec<_> = projects().filter(asked).filter(marked).collect();
-        let place = printable(&folder.display().to_string());
+        let place = printable_path(folder);
         let otherwise = projects().find(|project| language == Some(project.language));
         match (found.as_slice(), otherwise) {
             ([project], _) => Ok(**project),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::ask::{Ask, Asked, Lease};
-use crate::diagnostic::printable;
+use crate::diagnostic::{printable, printable_path};
 use crate::event::{Context, Event, EventName, Object};
 use crate::hook::{CallbackHook, HookKind, HookSpec};
 use crate::id::{DispatchId, PluginName};
@@ -202,7 +202,7 @@ impl LoadedPlugin {
 impl About {
     /// Its head line: the file, and behind it what it says of itself, which of a command may be nothing, and `more`.
     pub(super) fn line(&self, more: String) -> String {
-        let file = printable(&self.file.display().to_string());
+        let file = printable_path(&self.file);
         let told = [&self.name, &self.version].into_iter().filter(|word| !word.is_empty());
         let told = told.map(|word| printable(word)).collect::<Vec<_>>().join(" ");
         let about = [told, more].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");

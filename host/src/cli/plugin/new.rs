@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::diagnostic::printable;
+use crate::diagnostic::{printable, printable_path};
 
 use super::super::exit::Exit;
 use super::super::fault::Fault;
@@ -75,7 +75,7 @@ fn check(name: &str) -> anyhow::Result<()> {
 
 /// What lies in the folder is somebody's.
 fn refuse_full(folder: &Path) -> anyhow::Result<()> {
-    let place = || printable(&folder.display().to_string());
+    let place = || printable_path(folder);
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         entries => entries.with_context(place)?,
@@ -89,7 +89,7 @@ fn refuse_full(folder: &Path) -> anyhow::Result<()> {
 #[expect(clippy::disallowed_methods, reason = "a person asked for these files, in a folder that is new")]
 fn write(folder: &Path, file: &Template, name: &str) -> anyhow::Result<()> {
     let path = folder.join(file.path);
-    let place = || printable(&path.display().to_string());
+    let place = || printable_path(&path);
     std::fs::create_dir_all(path.parent().unwrap_or(folder)).with_context(place)?;
     match file.content {
         Content::Text(text) => std::fs::write(&path, text.replace(PLACEHOLDER, name)),
@@ -99,7 +99,7 @@ fn write(folder: &Path, file: &Template, name: &str) -> anyhow::Result<()> {
 }
 
 fn page(folder: &Path, project: &Project, count: usize) -> String {
-    let folder = printable(&folder.display().to_string());
+    let folder = printable_path(folder);
     format!(
         "{HEAD}{folder}{HEAD:#}  a plugin in {}, {count} files; README.md says more\n\n  cd {folder}\n  tacklebox plugin build\n  \
         tacklebox plugin test plugin.wasm cases.json\n",

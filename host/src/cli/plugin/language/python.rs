@@ -9,7 +9,7 @@ use super::super::build::{Step, Workshop};
 use super::version::Needed;
 use super::world::{self, Interface};
 use super::{COMPONENT, Content, Template};
-use crate::diagnostic::printable;
+use crate::diagnostic::printable_path;
 
 macro_rules! text {
     ($path:literal, $source:literal) => {
@@ -49,7 +49,7 @@ pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
     COMPONENTIZE.check(workshop, &componentize)?;
     let mut imports = BTreeSet::new();
     for source in sources(workshop.folder())? {
-        let text = std::fs::read_to_string(&source).with_context(|| printable(&source.display().to_string()))?;
+        let text = std::fs::read_to_string(&source).with_context(|| printable_path(&source))?;
         imports.extend(named(&text));
     }
     world::lay(workshop, &imports)?;
@@ -62,7 +62,7 @@ pub(super) fn build(workshop: &Workshop) -> anyhow::Result<()> {
 /// The project's Python files.
 fn sources(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).with_context(|| printable(&folder.display().to_string()))? {
+    for entry in std::fs::read_dir(folder).with_context(|| printable_path(folder))? {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         if entry.file_type()?.is_dir() {
