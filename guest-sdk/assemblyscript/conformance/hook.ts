@@ -1,6 +1,6 @@
 // The conformance plugin in AssemblyScript: does what a command says, as guest-sdk/conformance/README.md has it.
 import {
-  Answer, Context, Failure, Info, Input, Json, JsonObject, Level, OnError, Permission, Refusal, block, bytesOf, config, fail, log,
+  Answer, Context, Failure, Info, Input, Json, JsonObject, Kind, Level, OnError, Permission, Refusal, block, bytesOf, config, fail, log,
   modify, proceed, process, state, textOf,
 } from './sdk/tacklebox';
 
@@ -106,9 +106,9 @@ function put(out: JsonObject, part: string, call: Call): bool {
   if (part == 'event') out.set(part, input.event);
   else if (part == 'hook') out.set(part, input.hook);
   else if (part == 'tool') out.set(part, input.toolName);
-  else if (part == 'input') out.set(part, input.toolInput);
+  else if (part == 'input') out.set(part, again(input.toolInput));
   else if (part == 'output') out.set(part, input.toolOutput);
-  else if (part == 'config') out.set(part, call.config);
+  else if (part == 'config') out.set(part, again(call.config));
   else if (part == 'dispatch') out.set(part, context.dispatchId.length > 0);
   else if (part == 'session') out.set(part, context.sessionId);
   else if (part == 'rootSession') out.set(part, context.rootSessionId);
@@ -122,11 +122,27 @@ function put(out: JsonObject, part: string, call: Call): bool {
   else if (part == 'toolUseId') out.set(part, context.toolUseId);
   else if (part == 'attempt') out.set(part, context.attempt == 0 ? Json.nothing : Json.parse(context.attempt.toString()));
   else if (part == 'recheck') out.set(part, context.recheck);
-  else if (part == 'originalInput') out.set(part, context.originalInput);
+  else if (part == 'originalInput') out.set(part, again(context.originalInput));
   else if (part == 'changedBy') out.set(part, context.changedBy);
-  else if (part == 'extra') out.set(part, context.extra);
+  else if (part == 'extra') out.set(part, again(context.extra));
   else return false;
   return true;
+}
+
+// Read and written, value by value, where a copy of the text would do.
+function again(value: Json): Json {
+  switch (value.kind) {
+    case Kind.Object: {
+      const out = new JsonObject(), members = value.members(), keys = members.keys();
+      for (let i = 0; i < keys.length; i++) out.set(keys[i], again(members.get(keys[i])));
+      return Json.of(out);
+    }
+    case Kind.List: return Json.of(value.items().map<Json>(item => again(item)));
+    case Kind.String: return Json.of(value.text);
+    case Kind.Number: return value.isInteger ? Json.of(value.integer) : Json.of(value.number);
+    case Kind.Boolean: return Json.of(value.isTrue);
+    default: return value;
+  }
 }
 
 function logged(lines: Json[]): Answer {

@@ -1,4 +1,5 @@
-// The number that decimal digits mean, to the last bit. The one that AssemblyScript brings is off by a little now and then.
+// The number that decimal digits mean, to the last bit, and the digits of a number that are nearest to it. What AssemblyScript brings
+// reads a little beside now and then, and writes digits that only a reader as strict as this one takes for the same number.
 
 // Of more digits none decides, apart from whether one of them is not zero.
 const MOST_DIGITS = 770;
@@ -73,16 +74,7 @@ function quotient(above: Large, below: Large): f64 {
   const shift = 55 - (above.bits() - below.bits());
   if (shift > 0) above.shift(shift);
   else below.shift(-shift);
-  let whole: u64 = 0;
-  below.shift(56);
-  for (let i = 0; i <= 56; i++) {
-    whole <<= 1;
-    if (above.reaches(below)) {
-      above.less(below);
-      whole |= 1;
-    }
-    below.halve();
-  }
+  let whole = divided(above, below, 56);
   const rest = !above.isZero();
   let drop = 64 - i32(clz(whole)) - 53;
   let unit = drop - shift;
@@ -102,6 +94,58 @@ function quotient(above: Large, below: Large): f64 {
   if (unit > 971) return Infinity;
   const isSmall = whole < WHOLE >> 1;
   return reinterpret<f64>(isSmall ? whole : (whole & ((WHOLE >> 1) - 1)) | (u64(unit + 1075) << 52));
+}
+
+// The whole part of a fraction, which has so many bits at most; what is left of it is in `above`, as it was in parts of `below`.
+function divided(above: Large, below: Large, bits: i32): u64 {
+  let whole: u64 = 0;
+  below.shift(bits);
+  for (let i = 0; i < bits; i++) {
+    below.halve();
+    whole <<= 1;
+    if (above.reaches(below)) {
+      above.less(below);
+      whole |= 1;
+    }
+  }
+  return whole;
+}
+
+/** The digits that mean this number, as JSON writes it; the number is finite. */
+export function digitsOf(value: f64): string {
+  // Up to fifteen digits no others are as near.
+  const brief = value.toString();
+  return brief.length <= 16 ? brief : nearestDigitsOf(value);
+}
+
+// Sixteen, or else seventeen, as a whole number with an exponent.
+function nearestDigitsOf(value: f64): string {
+  const bits = reinterpret<u64>(value);
+  const field = i32((bits >> 52) & 0x7ff), fraction = bits & ((WHOLE >> 1) - 1);
+  const whole = field == 0 ? fraction : fraction | (WHOLE >> 1);
+  const unit = max(field, 1) - 1075;
+  // So that there are eighteen digits before the point, or nineteen: the power of two below does not tell.
+  const places = 17 - i32(floor((63 - f64(clz(whole)) + f64(unit)) * 0.30102999566398120));
+  const above = new Large(u32(whole >> 32)), below = new Large(1);
+  above.shift(32);
+  above.times(1, u32(whole));
+  for (let i = 0; i < places; i++) above.times(10, 0);
+  for (let i = 0; i > places; i--) below.times(10, 0);
+  if (unit > 0) above.shift(unit);
+  else below.shift(-unit);
+  const digits = divided(above, below, 64), rest = !above.isZero();
+  const dropped = digits < 1_000_000_000_000_000_000 ? 2 : 3;
+  const text = rounded(digits, rest, dropped, places, value < 0);
+  return double(text) == value ? text : rounded(digits, rest, dropped - 1, places, value < 0);
+}
+
+// Without the last one to three digits.
+function rounded(digits: u64, rest: bool, dropped: i32, places: i32, negative: bool): string {
+  const unit: u64 = dropped == 1 ? 10 : dropped == 2 ? 100 : 1000;
+  const left = digits % unit;
+  let nearest = digits / unit;
+  if (left * 2 > unit || (left * 2 == unit && (rest || (nearest & 1) != 0))) nearest++;
+  return `${negative ? '-' : ''}${nearest}e${dropped - places}`;
 }
 
 // A whole number of any size, its lowest part first.

@@ -1,7 +1,7 @@
 // JSON: a value is the piece of text that it stands in. Nothing is built, so a large input costs a walk over it and nothing more,
 // and depth costs nothing at all.
 
-import { double } from './double';
+import { digitsOf, double } from './double';
 
 export enum Kind { Nothing, Null, Boolean, Number, String, List, Object }
 
@@ -14,7 +14,8 @@ export class Json {
   /** Reads a text; nothing where it is no JSON. */
   static parse(text: string): Json {
     const from = blanks(text, 0);
-    return isJson(text, from) ? new Json(text, from, endOf(text, from)) : Json.nothing;
+    const end = behindJson(text, from);
+    return end < 0 ? Json.nothing : new Json(text, from, end);
   }
 
   /** A text, number, boolean, `JsonObject`, or a list of these, as JSON; a text or a list may be null. */
@@ -163,7 +164,7 @@ export function written<T>(value: T): string {
   // @ts-ignore: by its type
   if (isInteger<T>()) return value.toString();
   // @ts-ignore: by its type
-  if (isFloat<T>()) return isFinite(value) ? value.toString() : 'null';
+  if (isFloat<T>()) return isFinite(value) ? digitsOf(value) : 'null';
   if (isArray<T>()) {
     // @ts-ignore: by its type
     const parts = new Array<string>(value.length);
@@ -220,7 +221,7 @@ class Units {
   }
 }
 
-// ---- reading; all but `isJson` is of texts that are known to be JSON
+// ---- reading, in texts that are known to be JSON
 
 // From one member of a list or an object to the next.
 class Walk {
@@ -295,11 +296,35 @@ function endOf(text: string, at: i32): i32 {
   return at;
 }
 
+// Most of a large input is strings, so these two read memory where others call `charCodeAt`.
+
 function endOfString(text: string, at: i32): i32 {
-  for (at++; text.charCodeAt(at) != QUOTE; at++) {
-    if (text.charCodeAt(at) == BACKSLASH) at++;
+  const start = changetype<usize>(text);
+  while (true) {
+    const code = load<u16>(start + (usize(++at) << 1));
+    if (code == QUOTE) return at + 1;
+    if (code == BACKSLASH) at++;
   }
-  return at + 1;
+}
+
+// Where its characters have all been looked at; -1 where it is no string.
+function behindString(text: string, at: i32): i32 {
+  if (text.charCodeAt(at) != QUOTE) return -1;
+  const start = changetype<usize>(text), length = text.length;
+  while (++at < length) {
+    const code = load<u16>(start + (usize(at) << 1));
+    if (code == QUOTE) return at + 1;
+    if (code < 0x20) return -1;
+    if (code != BACKSLASH) continue;
+    const escape = text.charCodeAt(++at);
+    if (escape == 0x75) {
+      if (digits(text, at + 1) < 0) return -1;
+      at += 4;
+    } else if (escape != QUOTE && escape != BACKSLASH && escape != 0x2f && meant(escape) == escape) {
+      return -1;
+    }
+  }
+  return -1;
 }
 
 // Of a number, or of what is written in letters.
@@ -382,9 +407,10 @@ function fits(number: string): bool {
   return number.substring(i32(negative)) <= (negative ? '9223372036854775808' : '9223372036854775807');
 }
 
-// ---- whether a text is JSON at all
+// ---- whether a text is JSON at all: where what begins here ends; -1 where it is none
 
-function isJson(text: string, at: i32): bool {
+// A value, with nothing but blanks behind it.
+function behindJson(text: string, at: i32): i32 {
   // The closing brackets that are due.
   const due: u8[] = [];
   while (true) {
@@ -397,34 +423,34 @@ function isJson(text: string, at: i32): bool {
         due.push(u8(close));
         if (code == OBJECT) {
           at = behindKey(text, at);
-          if (at < 0) return false;
+          if (at < 0) return -1;
         }
         continue;
       }
       at++;
     } else {
       at = behindPlain(text, at);
-      if (at < 0) return false;
+      if (at < 0) return -1;
     }
     // And has ended, with all that it was the last of.
     while (true) {
+      const end = at;
       at = blanks(text, at);
-      if (due.length == 0) return at == text.length;
+      if (due.length == 0) return at == text.length ? end : -1;
       const mark = text.charCodeAt(at);
       if (mark == COMMA) break;
-      if (mark != due.pop()) return false;
+      if (mark != due.pop()) return -1;
       at++;
     }
     at = blanks(text, at + 1);
     if (due[due.length - 1] == OBJECT_END) {
       at = behindKey(text, at);
-      if (at < 0) return false;
+      if (at < 0) return -1;
     }
   }
 }
 
-// These four: where it ends; -1 where there is none.
-
+// Up to where its value begins.
 function behindKey(text: string, at: i32): i32 {
   at = behindString(text, at);
   if (at < 0) return -1;
@@ -438,23 +464,6 @@ function behindPlain(text: string, at: i32): i32 {
   if (code == 0x2d || isDigit(code)) return behindNumber(text, at);
   const word = code == 0x74 ? 'true' : code == 0x66 ? 'false' : 'null';
   return text.substr(at, word.length) == word ? at + word.length : -1;
-}
-
-function behindString(text: string, at: i32): i32 {
-  if (text.charCodeAt(at) != QUOTE) return -1;
-  while (true) {
-    const code = text.charCodeAt(++at);
-    if (code < 0x20) return -1;
-    if (code == QUOTE) return at + 1;
-    if (code != BACKSLASH) continue;
-    const escape = text.charCodeAt(++at);
-    if (escape == 0x75) {
-      if (digits(text, at + 1) < 0) return -1;
-      at += 4;
-    } else if (escape != QUOTE && escape != BACKSLASH && escape != 0x2f && meant(escape) == escape) {
-      return -1;
-    }
-  }
 }
 
 function behindNumber(text: string, at: i32): i32 {
