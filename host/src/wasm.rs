@@ -4,7 +4,7 @@
 //! a missing answer means is said elsewhere; no type of the engine is seen outside.
 //!
 //! - `engine`: settings and linkers; `ticker`: the clock that ends guests; `places`: how many at a time
-//! - `inspection`, `name`, `imports`, `producers`: what a file is, from its bytes; `native`, `component`: from bytes to code; `cache`:
+//! - `inspection`, `name`, `imports`, `producers`: what a file is, from its bytes; `weight`: what it takes to compile it; `native`, `component`: from bytes to code; `cache`:
 //!   code that was compiled before; `load_error`: why a file is refused; `bindings`: the interface
 //! - `command`: WASI commands, which speak the protocol of shell commands
 //! - `instance`: one call; `kept`: instances that outlast it; `limits`: what it may use; `question`, `answer`, `trap`: in and out
@@ -42,6 +42,7 @@ mod ticker;
 mod trap;
 mod wasi;
 mod way;
+mod weight;
 
 use std::any::Any;
 use std::fmt;
@@ -74,6 +75,7 @@ pub use self::imports::MissingImport;
 pub use self::inspection::{Inspection, Kind};
 pub use self::load_error::LoadError;
 pub use self::producers::{Producer, Producers, naming_language};
+pub use self::weight::TooMuch;
 pub use crate::limits::{Limits, MOST_MEMORY};
 
 /// What these bytes are, without compiling or running them; no engine is started for it.

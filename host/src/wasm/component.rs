@@ -7,6 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+
 use super::bindings::{self, PluginPre};
 use super::cache::CompileCache;
 use super::command::Command;
@@ -18,7 +21,7 @@ use super::limits::{
 };
 use super::load_error::LoadError;
 use super::native::{Form, Native};
-use super::{answer, panicked};
+use super::{answer, panicked, weight};
 use crate::limits::Limits;
 use crate::outcome::{Cause, Limit};
 use crate::plugin::{Digest, PluginInfo};
@@ -131,17 +134,42 @@ pub(super) async fn compile(
         }
         None => None,
     };
-    // The compiler alone wants the bytes, and to copy megabytes takes about as long as to read their code.
-    let bytes = kept.is_none().then(|| bytes.to_vec());
-    blocking(move || {
-        let (native, origin) = match kept {
-            Some(native) => (native, Origin::Cache),
-            None => (compiled(&room, form, &bytes.unwrap_or_default())?, Origin::Compiler),
-        };
-        tracing::debug!("code of {digest}: {origin:?}, {:.1?}", start.elapsed());
-        link(&room, &shelf, cache.as_ref(), (native, origin), &seen).map(|linked| shelf.put(Arc::new(linked)))
-    })
-    .await
+    if let Some(native) = kept {
+        return blocking(move || finished(&room, &shelf, cache.as_ref(), (native, Origin::Cache), &seen, start)).await;
+    }
+    let turn = turn(&room).await?;
+    // Perhaps whoever had the turn before compiled just that.
+    if let Some(compiled) = shelf.get(digest) {
+        return Ok(compiled);
+    }
+    let (bytes, limit) = (bytes.to_vec(), room.compile_time);
+    let work = blocking(move || {
+        // Held to the end of it, also where nobody waits any more: a thread cannot be stopped.
+        let _turn = turn;
+        weight::check(&bytes)?;
+        let native = compiled(&room, form, &bytes)?;
+        finished(&room, &shelf, cache.as_ref(), (native, Origin::Compiler), &seen, start)
+    });
+    timeout(limit, work).await.unwrap_or(Err(LoadError::CompilingTookTooLong(limit)))
+}
+
+/// Waits for a turn with the compiler.
+async fn turn(room: &Room) -> Result<OwnedSemaphorePermit, LoadError> {
+    let busy = LoadError::CompilerBusy(room.compile_time);
+    let turn = timeout(room.compile_time, Arc::clone(&room.compilers).acquire_owned()).await;
+    turn.ok().and_then(Result::ok).ok_or(busy)
+}
+
+fn finished(
+    room: &Room,
+    shelf: &Shelf,
+    cache: Option<&CompileCache>,
+    (native, origin): (Native, Origin),
+    seen: &Inspection,
+    start: Instant,
+) -> Result<Arc<Compiled>, LoadError> {
+    tracing::debug!("code of {}: {origin:?}, {:.1?}", seen.digest, start.elapsed());
+    link(room, shelf, cache, (native, origin), seen).map(|linked| shelf.put(Arc::new(linked)))
 }
 
 /// On a thread that may block; a panic there is a failure like any other.

@@ -3,7 +3,10 @@
 //! Everything that does not differ between plugins is made here, once. Nothing here runs a guest.
 
 use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use wasmtime::component::Linker;
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
@@ -11,7 +14,7 @@ use super::bindings::Plugin;
 use super::command::preview1;
 use super::instance::Guest;
 use super::kept::Kept;
-use super::limits::{MOST_CORE_INSTANCES, MOST_TABLES, STACK};
+use super::limits::{COMPILE_TIME, MOST_COMPILATIONS, MOST_CORE_INSTANCES, MOST_TABLES, STACK};
 use super::places::{NoPlace, Place, Places};
 use super::ticker::Ticker;
 use crate::limits::{MOST_MEMORY, MOST_TABLE_ELEMENTS};
@@ -54,6 +57,10 @@ pub(super) struct Room {
     pub(super) ticker: Ticker,
     pub(super) places: Places,
     pub(super) kept: Kept,
+    /// A turn with the compiler each.
+    pub(super) compilers: Arc<Semaphore>,
+    /// How long a compilation is waited for.
+    pub(super) compile_time: Duration,
     linker: Linker<Guest>,
     linker_with_wasi: Linker<Guest>,
     module_linker: wasmtime::Linker<Guest>,
@@ -82,6 +89,8 @@ impl Room {
             ticker,
             places: Places::new(places, queue),
             kept: Kept::new(places / 2),
+            compilers: Arc::new(Semaphore::new(MOST_COMPILATIONS)),
+            compile_time: COMPILE_TIME,
             linker,
             linker_with_wasi,
             module_linker,

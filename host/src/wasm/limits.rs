@@ -14,6 +14,10 @@ pub(super) const LARGEST_FILE: usize = 64 << 20;
 pub(super) use crate::limits::MOST_HOOKS;
 /// How long `describe` may take.
 pub(super) const DESCRIBE_TIME: Duration = Duration::from_secs(1);
+/// How long a compilation is waited for, and how long for its turn. Python's interpreter takes half a minute on one slow core.
+pub(super) const COMPILE_TIME: Duration = Duration::from_secs(300);
+/// How many compilations there are at a time, those included that nobody waits for any more: each has all cores.
+pub(super) const MOST_COMPILATIONS: usize = 2;
 /// How many core instances a component may be made of.
 pub(super) const MOST_CORE_INSTANCES: usize = 100;
 /// How many instances a component could be made of, where its parts instantiate each other: a few hundred bytes can stand

@@ -1,9 +1,11 @@
 //! Why a file is not loaded, in words that a person can act on.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::imports::MissingImport;
 use super::limits::{LARGEST_FILE, MOST_CORE_INSTANCES, MOST_HOOKS, MOST_INSTANCES, MOST_MEMORIES, MOST_TABLES};
+use super::weight::TooMuch;
 use crate::diagnostic::printable;
 use crate::outcome::Cause;
 use crate::text::cut;
@@ -77,6 +79,15 @@ pub enum LoadError {
     /// Its components instantiate each other too often.
     #[error("the component could be made of {0} instances, nested in each other; a plugin may have {MOST_INSTANCES}")]
     TooNested(usize),
+    /// The compiler would take too long over it.
+    #[error("it would keep the compiler busy for too long: {0}; split it, or build it with optimisations")]
+    TooMuchWork(TooMuch),
+    /// Other plugins are compiled, and have been for so long that no more were begun.
+    #[error("too many plugins are compiled at this moment, and none was done within {0:?}")]
+    CompilerBusy(Duration),
+    /// It was not compiled in time.
+    #[error("it was not compiled within {0:?}")]
+    CompilingTookTooLong(Duration),
     /// It is made of too many memories.
     #[error("the component has {0} memories; a plugin may have {MOST_MEMORIES}")]
     TooManyMemories(u32),

@@ -4,6 +4,7 @@ mod asking;
 mod bad_files;
 mod cache;
 mod commands;
+mod compiling;
 mod grants;
 mod guests;
 mod isolation;
