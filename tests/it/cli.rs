@@ -49,6 +49,21 @@ fn the_verdict_is_one_json_value_for_those_who_ask() {
     assert!(verdict.get("modifiedInput").is_none() && verdict.get("stop").is_none(), "{verdict}");
 }
 
+/// A hook that hands back all that it was given, numbers as they are written.
+const ECHO: &str = r#"{"hooks": {"PreToolUse": [
+  {"name": "echo", "command": "printf '{\"modifiedInput\":{\"seen\":%s}}' \"$CLAUDE_TOOL_INPUT\""}
+]}}"#;
+
+#[test]
+fn a_number_passes_to_the_last_bit_there_and_back() {
+    // A quicker reader takes the first three for their neighbours.
+    let numbers = "[0.10793126209409987,23.308445025757262,939167018948.5865,5e-324,9007199254740993,-0.0]";
+    let input = format!(r#"{{"numbers":{numbers}}}"#);
+    let said = World::with(ECHO).run(&["run", "PreToolUse", "--tool", "t", "--trust", "--json", "--input", &input]);
+    let whole = format!(r#""input":{{"numbers":{numbers},"seen":{{"numbers":{numbers}}}}}"#);
+    assert!(said.out.contains(&whole), "{}{}", said.out, said.err);
+}
+
 #[test]
 fn an_allow_is_zero_an_ask_three_a_deny_two() {
     let asks = r#"{"hooks": {"PermissionRequest": [{"name": "a", "command": "echo '{\"permission\": \"WORD\"}'"}]}}"#;
