@@ -4,8 +4,9 @@
 //! a missing answer means is said elsewhere; no type of the engine is seen outside.
 //!
 //! - `engine`: settings and linkers; `ticker`: the clock that ends guests; `places`: how many at a time
-//! - `inspection`, `name`, `imports`, `producers`: what a file is, from its bytes; `weight`: what it takes to compile it; `native`, `component`: from bytes to code; `cache`:
-//!   code that was compiled before; `load_error`: why a file is refused; `bindings`: the interface
+//! - `inspection`, `name`, `imports`, `producers`: what a file is, from its bytes; `weight`: what it takes to compile it;
+//!   `native`, `component`: from bytes to code; `cache`: code that was compiled before; `load_error`: why a file is refused;
+//!   `bindings`: the interface
 //! - `command`: WASI commands, which speak the protocol of shell commands
 //! - `instance`: one call; `kept`: instances that outlast it; `limits`: what it may use; `question`, `answer`, `trap`: in and out
 //! - `log`, `config`, `state`, `process`, `http`, `wasi`: what a guest may import; `allowance`, `folders`,
