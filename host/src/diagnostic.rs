@@ -46,7 +46,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut gap = "";
         if let Some(file) = &self.file {
-            f.write_str(&printable(&file.to_string_lossy()))?;
+            f.write_str(&printable_path(file))?;
             gap = ": ";
         }
         if let Some(line) = self.line {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
 use crate::bus::Record;
-use crate::diagnostic::{Diagnostic, printable};
+use crate::diagnostic::{Diagnostic, printable, printable_path};
 use crate::hook::{HookKind, HookSpec};
 use crate::id::{Generation, HookName, Reading, Revision};
 use crate::life::SessionLife;
@@ -38,7 +38,7 @@ use super::whole::Ready;
 #[non_exhaustive]
 pub enum LoadError {
     /// A file cannot be read.
-    #[error("{}: {error}", shown(path))]
+    #[error("{}: {error}", printable_path(path))]
     Read {
         /// The file.
         path: PathBuf,
@@ -46,13 +46,13 @@ pub enum LoadError {
         error: std::io::Error,
     },
     /// It is a folder, a pipe or a device.
-    #[error("{}: not a file", shown(path))]
+    #[error("{}: not a file", printable_path(path))]
     NoFile {
         /// What it is not.
         path: PathBuf,
     },
     /// A file of the package lies outside of it.
-    #[error("{}: lies outside of the package", shown(path))]
+    #[error("{}: lies outside of the package", printable_path(path))]
     Outside {
         /// The file.
         path: PathBuf,
@@ -69,19 +69,19 @@ pub enum LoadError {
     #[error(transparent)]
     Hooks(#[from] NotWhole),
     /// A file is larger than any of its kind.
-    #[error("{}: larger than 1 MiB", shown(path))]
+    #[error("{}: larger than 1 MiB", printable_path(path))]
     TooLarge {
         /// The file.
         path: PathBuf,
     },
     /// The components of a folder are larger than all that is read of one.
-    #[error("{}: its components are larger than 256 MiB together", shown(path))]
+    #[error("{}: its components are larger than 256 MiB together", printable_path(path))]
     TooLargeTogether {
         /// The folder.
         path: PathBuf,
     },
     /// The folder has nothing of a package.
-    #[error("{}: holds neither `plugin.json` nor `hooks/hooks.json`", shown(path))]
+    #[error("{}: holds neither `plugin.json` nor `hooks/hooks.json`", printable_path(path))]
     Nothing {
         /// The folder.
         path: PathBuf,
@@ -90,14 +90,14 @@ pub enum LoadError {
     #[error(
         "{}: is a plugin of Claude Code, whose hooks speak a dialect that this version does not: a `plugin.json` beside \
         its `.claude-plugin` says that they are written for this one",
-        shown(path)
+        printable_path(path)
     )]
     Foreign {
         /// The folder.
         path: PathBuf,
     },
     /// The component is not one that this host runs.
-    #[error("{}: {error}", shown(path))]
+    #[error("{}: {error}", printable_path(path))]
     Plugin {
         /// The file.
         path: PathBuf,
@@ -105,7 +105,7 @@ pub enum LoadError {
         error: PluginError,
     },
     /// The plugin asks for a hook that cannot be registered.
-    #[error("{}: {error}", shown(path))]
+    #[error("{}: {error}", printable_path(path))]
     Registration {
         /// The file or folder.
         path: PathBuf,
@@ -116,14 +116,17 @@ pub enum LoadError {
     #[error(
         "{}: a WASI command cannot say which hooks it answers: name it by `plugin` in a hook of type `callback`, or list \
         its `hooks` in a `plugin.json`",
-        shown(path)
+        printable_path(path)
     )]
     NoHooks {
         /// The file or folder.
         path: PathBuf,
     },
     /// The ration of what is read of a project was used up.
-    #[error("{}: not read, since the files that the project names are larger than 256 MiB together", shown(path))]
+    #[error(
+        "{}: not read, since the files that the project names are larger than 256 MiB together",
+        printable_path(path)
+    )]
     TooMuch {
         /// The file.
         path: PathBuf,
@@ -140,10 +143,6 @@ pub enum LoadError {
 }
 
 /// A path, safe to print: settings and packages name files as they like.
-fn shown(path: &Path) -> String {
-    printable(&path.to_string_lossy())
-}
-
 /// What a loading came to.
 #[derive(Debug)]
 pub struct Loaded {

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::diagnostic::printable_path;
 use crate::plugin::Digest;
 
 /// How large all files that a project names may be together, in bytes: 256 MiB. They are read before anybody trusts it, and a
@@ -130,7 +131,7 @@ impl Ration {
             1 => String::new(),
             _ => format!(", and of {} others", count - 1),
         };
-        let first = crate::diagnostic::printable(&first.to_string_lossy());
+        let first = printable_path(first);
         Some(format!(
             "the files that the project names are larger than {} MiB together, or are too many: nothing is known of `{first}`{others}, \
              so what needs them does not run",

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::diagnostic::printable;
+use crate::diagnostic::printable_path;
 use crate::hook::CommandHook;
 
 use super::named::{NamedFile, Root, named_files};
@@ -39,7 +39,7 @@ impl Seal {
         let gone = self.files.iter().find(|file| now.iter().all(|one| one.path != file.path));
         match changed.or(gone.map(|file| (file, "was trusted and is gone"))) {
             None => Ok(()),
-            Some((file, why)) => Err(format!("`{}` {why}", printable(&file.path.to_string_lossy()))),
+            Some((file, why)) => Err(format!("`{}` {why}", printable_path(&file.path))),
         }
     }
 }

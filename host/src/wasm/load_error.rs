@@ -83,10 +83,10 @@ pub enum LoadError {
     #[error("it would keep the compiler busy for too long: {0}; split it, or build it with optimisations")]
     TooMuchWork(TooMuch),
     /// Other plugins are compiled, and have been for so long that no more were begun.
-    #[error("too many plugins are compiled at this moment, and none was done within {0:?}")]
+    #[error("too many plugins are compiled at this moment, and none was done within {0:?}; load it again later")]
     CompilerBusy(Duration),
     /// It was not compiled in time.
-    #[error("it was not compiled within {0:?}")]
+    #[error("it was not compiled within {0:?}; split it, or load it on a machine that does less")]
     CompilingTookTooLong(Duration),
     /// It is made of too many memories.
     #[error("the component has {0} memories; a plugin may have {MOST_MEMORIES}")]

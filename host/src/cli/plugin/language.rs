@@ -3,6 +3,16 @@
 //! A language is a variant, a file here, and `guest-sdk/<language>`. A WASI command in it is a row of its own, and a file below
 //! `command`.
 
+/// A text of a template, from where it lies below `guest-sdk`.
+macro_rules! text {
+    ($path:literal, $source:literal) => {
+        super::Template {
+            path: $path,
+            content: super::Content::Text(include_str!(concat!("../../../../../guest-sdk/", $source))),
+        }
+    };
+}
+
 mod assemblyscript;
 mod c;
 mod command;

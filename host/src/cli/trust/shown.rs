@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::diagnostic::printable;
+use crate::diagnostic::{printable, printable_path};
 use crate::event::Object;
 use crate::hook::{HookEnv, HookKind, HookSpec, Lifetime};
 use crate::limits::LimitsSaid;
@@ -135,7 +135,7 @@ impl Shown {
     }
 
     pub(super) fn page(&self) -> String {
-        let project = printable(&self.project.to_string_lossy());
+        let project = printable_path(&self.project);
         if self.hooks.is_empty() && self.plugins.is_empty() {
             return format!("{HEAD}{project}{HEAD:#} brings nothing to run, so there is nothing to trust\n");
         }

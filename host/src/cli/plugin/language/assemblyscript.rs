@@ -5,31 +5,22 @@ use anyhow::Context as _;
 
 use super::super::build::{Step, Workshop};
 use super::version::Needed;
-use super::{COMPONENT, Content, INTERFACE, Template};
-
-macro_rules! text {
-    ($path:literal, $source:literal) => {
-        Template {
-            path: $path,
-            content: Content::Text(include_str!(concat!("../../../../../guest-sdk/assemblyscript/", $source))),
-        }
-    };
-}
+use super::{COMPONENT, INTERFACE, Template};
 
 /// The helpers come along; the compiler is npm's to install, as the lock says.
 pub(super) const TEMPLATE: &[Template] = &[
-    text!("hook.ts", "template/hook.ts"),
-    text!("README.md", "template/README.md"),
-    text!(".gitignore", "template/.gitignore"),
-    text!("package.json", "template/package.json"),
-    text!("package-lock.json", "template/package-lock.json"),
-    text!("tsconfig.json", "template/tsconfig.json"),
-    text!("sdk/tacklebox.ts", "sdk/tacklebox.ts"),
-    text!("sdk/json.ts", "sdk/json.ts"),
-    text!("sdk/double.ts", "sdk/double.ts"),
-    text!("sdk/abi.ts", "sdk/abi.ts"),
-    text!("sdk/exports.ts", "sdk/exports.ts"),
-    text!("sdk/exports.mjs", "sdk/exports.mjs"),
+    text!("hook.ts", "assemblyscript/template/hook.ts"),
+    text!("README.md", "assemblyscript/template/README.md"),
+    text!(".gitignore", "assemblyscript/template/.gitignore"),
+    text!("package.json", "assemblyscript/template/package.json"),
+    text!("package-lock.json", "assemblyscript/template/package-lock.json"),
+    text!("tsconfig.json", "assemblyscript/template/tsconfig.json"),
+    text!("sdk/tacklebox.ts", "assemblyscript/sdk/tacklebox.ts"),
+    text!("sdk/json.ts", "assemblyscript/sdk/json.ts"),
+    text!("sdk/double.ts", "assemblyscript/sdk/double.ts"),
+    text!("sdk/abi.ts", "assemblyscript/sdk/abi.ts"),
+    text!("sdk/exports.ts", "assemblyscript/sdk/exports.ts"),
+    text!("sdk/exports.mjs", "assemblyscript/sdk/exports.mjs"),
     INTERFACE,
 ];
 

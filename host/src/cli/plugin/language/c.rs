@@ -10,34 +10,25 @@ use super::super::build::{Step, Workshop};
 use super::version::Needed;
 use super::{COMPONENT, Content, Template};
 
-macro_rules! source {
-    ($read:ident, $path:literal) => {
-        $read!(concat!("../../../../../guest-sdk/c/", $path))
-    };
-}
-
-macro_rules! text {
-    ($path:literal, $source:literal) => {
-        Template { path: $path, content: Content::Text(source!(include_str, $source)) }
-    };
-}
-
 /// The bindings, and the object in which the interface is written down.
 pub(super) const BINDINGS: [Template; 3] = [
-    text!("sdk/plugin.h", "sdk/plugin.h"),
-    text!("sdk/plugin.c", "sdk/plugin.c"),
-    Template { path: COMPONENT_TYPE, content: Content::Bytes(source!(include_bytes, "sdk/plugin_component_type.o")) },
+    text!("sdk/plugin.h", "c/sdk/plugin.h"),
+    text!("sdk/plugin.c", "c/sdk/plugin.c"),
+    Template {
+        path: COMPONENT_TYPE,
+        content: Content::Bytes(include_bytes!("../../../../../guest-sdk/c/sdk/plugin_component_type.o")),
+    },
 ];
 
 /// The helpers.
 pub(super) const HELPERS: [Template; 2] =
-    [text!("sdk/tacklebox.h", "sdk/tacklebox.h"), text!("sdk/tacklebox.c", "sdk/tacklebox.c")];
+    [text!("sdk/tacklebox.h", "c/sdk/tacklebox.h"), text!("sdk/tacklebox.c", "c/sdk/tacklebox.c")];
 
 /// The helpers and the bindings come along.
 pub(super) const TEMPLATE: &[Template] = &[
-    text!("hook.c", "template/hook.c"),
-    text!("README.md", "template/README.md"),
-    text!(".gitignore", "template/.gitignore"),
+    text!("hook.c", "c/template/hook.c"),
+    text!("README.md", "c/template/README.md"),
+    text!(".gitignore", "c/template/.gitignore"),
     HELPERS[0],
     HELPERS[1],
     BINDINGS[0],

@@ -2,24 +2,15 @@
 
 use super::super::build::{Step, Workshop};
 use super::c::{self, Tools};
-use super::{Content, DENY, Template, componentize};
-
-macro_rules! text {
-    ($path:literal, $source:literal) => {
-        Template {
-            path: $path,
-            content: Content::Text(include_str!(concat!("../../../../../guest-sdk/cpp/", $source))),
-        }
-    };
-}
+use super::{DENY, Template, componentize};
 
 /// The helpers of C, which those of C++ stand on, come along as well.
 pub(super) const TEMPLATE: &[Template] = &[
-    text!("hook.cpp", "template/hook.cpp"),
-    text!("README.md", "template/README.md"),
-    text!(".gitignore", "template/.gitignore"),
-    text!("sdk/tacklebox.hpp", "sdk/tacklebox.hpp"),
-    text!("sdk/tacklebox.cpp", "sdk/tacklebox.cpp"),
+    text!("hook.cpp", "cpp/template/hook.cpp"),
+    text!("README.md", "cpp/template/README.md"),
+    text!(".gitignore", "cpp/template/.gitignore"),
+    text!("sdk/tacklebox.hpp", "cpp/sdk/tacklebox.hpp"),
+    text!("sdk/tacklebox.cpp", "cpp/sdk/tacklebox.cpp"),
     c::HELPERS[0],
     c::HELPERS[1],
     c::BINDINGS[0],

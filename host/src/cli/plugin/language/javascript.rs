@@ -10,28 +10,19 @@ use super::super::super::fault::Fault;
 use super::super::build::{Step, Workshop};
 use super::version::Needed;
 use super::world::{self, Interface};
-use super::{COMPONENT, Content, Template};
+use super::{COMPONENT, Template};
 use crate::diagnostic::printable;
-
-macro_rules! text {
-    ($path:literal, $source:literal) => {
-        Template {
-            path: $path,
-            content: Content::Text(include_str!(concat!("../../../../../guest-sdk/javascript/", $source))),
-        }
-    };
-}
 
 /// The helpers and the types of the interfaces come along; the tools are npm's to install, as the lock says.
 pub(super) const TEMPLATE: &[Template] = &[
-    text!("hook.js", "template/hook.js"),
-    text!("README.md", "template/README.md"),
-    text!(".gitignore", "template/.gitignore"),
-    text!("package.json", "template/package.json"),
-    text!("package-lock.json", "template/package-lock.json"),
-    text!("sdk/tacklebox.js", "sdk/tacklebox.js"),
-    text!("sdk/tacklebox.d.ts", "sdk/tacklebox.d.ts"),
-    text!("sdk/hooks.d.ts", "sdk/hooks.d.ts"),
+    text!("hook.js", "javascript/template/hook.js"),
+    text!("README.md", "javascript/template/README.md"),
+    text!(".gitignore", "javascript/template/.gitignore"),
+    text!("package.json", "javascript/template/package.json"),
+    text!("package-lock.json", "javascript/template/package-lock.json"),
+    text!("sdk/tacklebox.js", "javascript/sdk/tacklebox.js"),
+    text!("sdk/tacklebox.d.ts", "javascript/sdk/tacklebox.d.ts"),
+    text!("sdk/hooks.d.ts", "javascript/sdk/hooks.d.ts"),
 ];
 
 const INSTALL_NODE: &str =

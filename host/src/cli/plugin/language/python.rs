@@ -8,24 +8,15 @@ use anyhow::Context as _;
 use super::super::build::{Step, Workshop};
 use super::version::Needed;
 use super::world::{self, Interface};
-use super::{COMPONENT, Content, Template};
+use super::{COMPONENT, Template};
 use crate::diagnostic::printable_path;
-
-macro_rules! text {
-    ($path:literal, $source:literal) => {
-        Template {
-            path: $path,
-            content: Content::Text(include_str!(concat!("../../../../../guest-sdk/python/", $source))),
-        }
-    };
-}
 
 /// The helpers come along; the bindings are made anew by every build.
 pub(super) const TEMPLATE: &[Template] = &[
-    text!("hook.py", "template/hook.py"),
-    text!("README.md", "template/README.md"),
-    text!(".gitignore", "template/.gitignore"),
-    text!("sdk/tacklebox.py", "sdk/tacklebox.py"),
+    text!("hook.py", "python/template/hook.py"),
+    text!("README.md", "python/template/README.md"),
+    text!(".gitignore", "python/template/.gitignore"),
+    text!("sdk/tacklebox.py", "python/sdk/tacklebox.py"),
 ];
 
 const INSTALL: &str =

@@ -1,14 +1,8 @@
 //! TypeScript: its compiler checks the types, and then it is built as JavaScript is.
 
 use super::super::build::{Step, Workshop};
+use super::Template;
 use super::javascript::{INSTALL, component_of, need_node};
-use super::{Content, Template};
-
-macro_rules! text {
-    ($path:literal, $source:literal) => {
-        Template { path: $path, content: Content::Text(include_str!(concat!("../../../../../guest-sdk/", $source))) }
-    };
-}
 
 /// The helpers are JavaScript's, with their types.
 pub(super) const TEMPLATE: &[Template] = &[

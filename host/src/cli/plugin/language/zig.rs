@@ -3,24 +3,15 @@
 use super::super::build::{Step, Workshop};
 use super::c::{self, Tools};
 use super::version::Needed;
-use super::{Content, DENY, Template, componentize};
-
-macro_rules! text {
-    ($path:literal, $source:literal) => {
-        Template {
-            path: $path,
-            content: Content::Text(include_str!(concat!("../../../../../guest-sdk/zig/", $source))),
-        }
-    };
-}
+use super::{DENY, Template, componentize};
 
 /// The bindings of C come along.
 pub(super) const TEMPLATE: &[Template] = &[
-    text!("hook.zig", "template/hook.zig"),
-    text!("README.md", "template/README.md"),
-    text!(".gitignore", "template/.gitignore"),
-    text!("sdk/tacklebox.zig", "sdk/tacklebox.zig"),
-    text!("sdk/plugin.zig", "sdk/plugin.zig"),
+    text!("hook.zig", "zig/template/hook.zig"),
+    text!("README.md", "zig/template/README.md"),
+    text!(".gitignore", "zig/template/.gitignore"),
+    text!("sdk/tacklebox.zig", "zig/sdk/tacklebox.zig"),
+    text!("sdk/plugin.zig", "zig/sdk/plugin.zig"),
     c::BINDINGS[0],
     c::BINDINGS[1],
     c::BINDINGS[2],
